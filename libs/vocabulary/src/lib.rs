@@ -1,0 +1,20 @@
+//! The words of the product as types that cannot be wrong.
+//!
+//! Each type is validated once, where it enters, and is a plain value from then on. Nothing here talks to anything:
+//! no clock, no network, no client.
+
+mod git;
+mod id;
+mod names;
+mod place;
+mod secret;
+mod text;
+mod trouble;
+
+pub use git::{GitPath, GitUrl, NotAGitPath, NotAGitUrl};
+pub use id::{ClusterId, NotAnId};
+pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, SecretName};
+pub use place::{Provider, Region};
+pub use secret::Secret;
+pub use text::NotAcceptable;
+pub use trouble::{Trouble, TroubleKind};

@@ -1,0 +1,125 @@
+//! What gitops-scaffolder promises to the controller: a cluster's complete environment, committed to Git.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use vocabulary::{
+    ClusterId, ClusterName, Domain, Email, GitPath, GitUrl, KubernetesVersion, Provider, Region, Secret, Trouble,
+};
+
+/// How the repository is written to. Never part of a URL, an argument list or a log.
+#[derive(Debug, Clone)]
+pub enum GitCredential {
+    /// User name and password or token, over HTTPS.
+    Basic {
+        /// User name; forges take any with a token.
+        username: String,
+        /// Password or token.
+        password: Secret,
+        /// Certificate authority of the server in PEM, if it is not a public one.
+        certificate_authority: Option<String>,
+    },
+    /// A private key over SSH.
+    Ssh {
+        /// Private key, OpenSSH or PEM.
+        private_key: Secret,
+        /// Host keys that are accepted, in `known_hosts` form; nothing else is.
+        known_hosts: String,
+    },
+}
+
+/// What already runs on the cluster and must be used or left alone rather than installed again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one independent discovery")]
+pub struct Present {
+    /// An `IngressClass` exists.
+    pub ingress_class: bool,
+    /// cert-manager's CRDs exist.
+    pub cert_manager: bool,
+    /// A default `StorageClass` exists.
+    pub default_storage_class: bool,
+    /// CloudNativePG's CRDs exist.
+    pub cloudnative_pg: bool,
+    /// Prometheus operator's CRDs exist.
+    pub prometheus_operator: bool,
+    /// The metrics API is served.
+    pub metrics_api: bool,
+}
+
+/// Everything the tree is made from. Equal inputs give the equal tree, byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeInputs {
+    /// Whose tree.
+    pub cluster: ClusterId,
+    /// Its name.
+    pub name: ClusterName,
+    /// `aws`, `gcp`, …
+    pub provider: Provider,
+    /// Region.
+    pub region: Region,
+    /// How the cluster came to be, which decides what its provider lacks.
+    pub origin: Origin,
+    /// Version of the API server.
+    pub kubernetes_version: Option<KubernetesVersion>,
+    /// Nodes at the time of writing: one node gets one replica of everything.
+    pub nodes: u16,
+    /// Without a domain no Ingress is rendered.
+    pub domain: Option<Domain>,
+    /// Contact of the certificate issuer.
+    pub admin_email: Option<Email>,
+    /// Name of the pull Secret in the cluster's namespaces, where one is used.
+    pub registry_pull_secret: Option<String>,
+    /// What to leave alone.
+    pub present: Present,
+}
+
+/// How a cluster came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// It existed before KubeOpera knew it, the host cluster included.
+    Existing,
+    /// KubeOpera made it with kubeadm on instances: no CNI, no cloud controller comes with it.
+    Kubeadm,
+    /// KubeOpera made it on EKS.
+    Eks,
+    /// KubeOpera made it on GKE.
+    Gke,
+}
+
+/// Where the tree goes.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    /// Repository.
+    pub url: GitUrl,
+    /// Folder in it.
+    pub path: GitPath,
+    /// Who writes.
+    pub credential: GitCredential,
+}
+
+/// The tree as it stands in Git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WrittenTree {
+    /// Branch it is on: the repository's default branch.
+    pub branch: String,
+    /// Commit at whose tree the folder is complete, 40 hex digits.
+    pub commit: String,
+    /// SHA-256 of the rendered tree: equal hash, nothing to write.
+    pub tree_hash: String,
+}
+
+/// gitops-scaffolder as the controller sees it.
+#[async_trait]
+pub trait GitOpsScaffolder: Send + Sync {
+    /// The name of the repository's default branch; `main` for an empty repository.
+    async fn default_branch(&self, destination: &Destination) -> Result<String, Trouble>;
+
+    /// Makes the tree for these inputs be in Git: no commit if it is there already, one commit if it is not.
+    async fn ensure_tree(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble>;
+
+    /// The tree hash these inputs give with this version of the generator, without touching Git.
+    async fn tree_hash(&self, inputs: &TreeInputs) -> Result<String, Trouble>;
+}

@@ -1,0 +1,39 @@
+//! The HostCluster resource: what a cluster should be, and where it is.
+//!
+//! The CustomResourceDefinition in `deploy/crds/` is generated from these types; their doc comments are what
+//! `kubectl explain hostcluster` prints.
+
+mod conditions;
+mod hostcluster;
+mod status;
+mod validated;
+
+pub use conditions::{ConditionType, condition};
+pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};
+pub use status::{FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase, ProvisioningStatus, RetryStatus};
+pub use validated::{Administrator, ModeSpec, ProvisionedCluster, SpecProblem, ValidSpec};
+
+/// Namespace of HostClusters and of the Secrets they name.
+pub const NAMESPACE: &str = "kubeopera-system";
+/// Namespace of the provisioning Jobs.
+pub const PROVISIONING_NAMESPACE: &str = "kubeopera-provisioning";
+/// API group of HostCluster and prefix of all labels and annotations of KubeOpera.
+pub const GROUP: &str = "kubeopera.io";
+
+/// Label: the name people gave the cluster.
+pub const LABEL_CLUSTER_NAME: &str = "kubeopera.io/cluster-name";
+/// Label on every object KubeOpera makes for a cluster: the cluster's id.
+pub const LABEL_CLUSTER_ID: &str = "kubeopera.io/cluster-id";
+/// Label: this is the cluster KubeOpera runs on (`true`). There is only ever one.
+pub const LABEL_HOST: &str = "kubeopera.io/host";
+/// Annotation: `true` makes the controller leave the resource alone until it is removed.
+pub const ANNOTATION_SUSPENDED: &str = "kubeopera.io/suspended";
+/// Annotation that kubeopera-api sets before deleting: [`REMOVAL_DESTROY`] destroys provisioned infrastructure. Absent or
+/// anything else means disconnect, so that a bare `kubectl delete` never destroys anything.
+pub const ANNOTATION_REMOVAL: &str = "kubeopera.io/removal";
+/// Value of [`ANNOTATION_REMOVAL`] that destroys.
+pub const REMOVAL_DESTROY: &str = "destroy";
+/// Annotation: a new value asks for another attempt at once.
+pub const ANNOTATION_RETRY_REQUESTED: &str = "kubeopera.io/retry-requested-at";
+/// Finalizer that gives the controller the time to let go of a cluster.
+pub const FINALIZER: &str = "kubeopera.io/host-cluster";
