@@ -1,0 +1,507 @@
+//! A kubeconfig from outside, by an allow-list: only what is named here is ever read out of it.
+//!
+//! kube's own reader would run programs, open files and follow proxies that a kubeconfig names. So the file is read into
+//! types that have no such fields; the dangerous fields are looked for only to say which one to remove. The text itself
+//! is never quoted: a token may stand anywhere in it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use base64::Engine;
+use kube::{Client, Config};
+use serde::Deserialize;
+use url::{Host, Url};
+use vocabulary::{Secret, Trouble};
+
+use crate::client::{Limits, guarded};
+
+/// No kubeconfig with one cluster's certificates comes near this.
+const LARGEST: usize = 1 << 20;
+
+/// Makes one file out of a kubeconfig that refers to others.
+const FLATTEN: &str = "Run `kubectl config view --raw --minify --flatten` and supply what it prints.";
+
+/// Makes a kubeconfig that needs no program to log in.
+const TOKEN: &str = "Supply a kubeconfig with a ServiceAccount's token: `kubectl -n kube-system create serviceaccount \
+    kubeopera`, `kubectl create clusterrolebinding kubeopera --clusterrole=cluster-admin \
+    --serviceaccount=kube-system:kubeopera`, `kubectl -n kube-system create token kubeopera --duration=8760h`.";
+
+/// Why a kubeconfig is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct KubeconfigProblem {
+    /// One word for programs, stable over versions: `kubeconfig_exec_forbidden`.
+    pub code: &'static str,
+    /// The field at fault: `kubeconfig.users[0].exec`.
+    pub field: String,
+    /// What is wrong and how to mend it, as sentences for people.
+    pub message: String,
+}
+
+/// What is allowed beyond the usual.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KubeconfigOptions {
+    /// An API server on this very machine: for a local start and for tests.
+    pub allow_loopback: bool,
+}
+
+/// A kubeconfig that names a server and a credential and nothing else.
+#[derive(Debug, Clone)]
+pub struct ValidKubeconfig {
+    server: Url,
+    namespace: Option<String>,
+    certificate_authority: Option<Vec<u8>>,
+    tls_server_name: Option<String>,
+    credential: Credential,
+    options: KubeconfigOptions,
+}
+
+#[derive(Debug, Clone)]
+enum Credential {
+    Token(Secret),
+    Certificate {
+        /// PEM in base64, as the file has it.
+        certificate: String,
+        /// PEM in base64, as the file has it.
+        key: Secret,
+    },
+}
+
+impl ValidKubeconfig {
+    /// Reads a kubeconfig, YAML or JSON, and refuses whatever would act on this machine or weaken the connection, in all
+    /// of its entries and not only in those its current context uses.
+    pub fn parse(text: &Secret, options: KubeconfigOptions) -> Result<Self, KubeconfigProblem> {
+        if text.reveal().len() > LARGEST {
+            return Err(problem(
+                "kubeconfig_too_large",
+                "kubeconfig",
+                format!("The file is larger than 1 MiB. {FLATTEN}"),
+            ));
+        }
+        let file: File = serde_saphyr::from_str(text.reveal()).map_err(|error| {
+            let place = error.location().map_or_else(String::new, |at| format!(" Look at line {}.", at.line()));
+            problem("kubeconfig_malformed", "kubeconfig", format!("This is not a kubeconfig.{place} {FLATTEN}"))
+        })?;
+        for (at, cluster) in file.clusters.iter().enumerate() {
+            refuse_in_cluster(&format!("kubeconfig.clusters[{at}]"), &cluster.cluster)?;
+        }
+        for (at, user) in file.users.iter().enumerate() {
+            refuse_in_user(&format!("kubeconfig.users[{at}]"), &user.user)?;
+        }
+        file.into_valid(options)
+    }
+
+    /// The API server's address in its one spelling.
+    pub const fn server(&self) -> &Url {
+        &self.server
+    }
+
+    /// A guarded client. The server's name is resolved first, so that a name cannot lead to an address that would have
+    /// been refused (a name that changes between this look and the connection is caught by its certificate only).
+    pub async fn client(&self, limits: Limits) -> Result<Client, Trouble> {
+        self.refuse_resolved_addresses(limits).await?;
+        guarded(self.config()?, limits)
+    }
+
+    async fn refuse_resolved_addresses(&self, limits: Limits) -> Result<(), Trouble> {
+        let Some(Host::Domain(name)) = self.server.host() else { return Ok(()) };
+        let port = self.server.port_or_known_default().unwrap_or(443);
+        let lookup = tokio::time::timeout(limits.connect, tokio::net::lookup_host((name, port))).await;
+        let Ok(Ok(addresses)) = lookup else {
+            return Err(Trouble::transient(
+                "Unreachable",
+                "Could not find the API server: its host name has no address. Check the server field of the kubeconfig.",
+            ));
+        };
+        for address in addresses {
+            if is_forbidden(address.ip(), self.options) {
+                return Err(Trouble::rejected("ClusterAddressForbidden", address_forbidden("kubeconfig").message));
+            }
+        }
+        Ok(())
+    }
+
+    fn config(&self) -> Result<Config, Trouble> {
+        let unusable = || {
+            Trouble::rejected(
+                "CertificateUnusable",
+                "A certificate of the kubeconfig cannot be read. Copy the file again.",
+            )
+        };
+        let mut config = Config::new(self.server.as_str().parse().map_err(|_| unusable())?);
+        if let Some(namespace) = &self.namespace {
+            config.default_namespace.clone_from(namespace);
+        }
+        config.tls_server_name.clone_from(&self.tls_server_name);
+        if let Some(pem) = &self.certificate_authority {
+            use rustls::pki_types::{CertificateDer, pem::PemObject};
+            let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+            let certificates = certificates.map_err(|_| unusable())?;
+            if certificates.is_empty() {
+                return Err(unusable());
+            }
+            config.root_cert = Some(certificates.iter().map(|der| der.to_vec()).collect());
+        }
+        match &self.credential {
+            Credential::Token(token) => config.auth_info.token = Some(token.reveal().to_owned().into()),
+            Credential::Certificate { certificate, key } => {
+                config.auth_info.client_certificate_data = Some(certificate.clone());
+                config.auth_info.client_key_data = Some(key.reveal().to_owned().into());
+            }
+        }
+        Ok(config)
+    }
+}
+
+fn refuse_in_cluster(field: &str, cluster: &Cluster) -> Result<(), KubeconfigProblem> {
+    if cluster.certificate_authority.is_present() {
+        return Err(file_forbidden(&format!("{field}.cluster.certificate-authority")));
+    }
+    if cluster.proxy_url.is_present() {
+        return Err(problem(
+            "kubeconfig_proxy_forbidden",
+            format!("{field}.cluster.proxy-url"),
+            "This kubeconfig sends the connection through a proxy, which KubeOpera does not do. Remove proxy-url and use \
+             an address that KubeOpera can reach.",
+        ));
+    }
+    if cluster.insecure_skip_tls_verify == Some(true) {
+        return Err(problem(
+            "kubeconfig_insecure_tls_forbidden",
+            format!("{field}.cluster.insecure-skip-tls-verify"),
+            "This kubeconfig turns off the check of the server's certificate. Remove insecure-skip-tls-verify and put the \
+             cluster's certificate authority into certificate-authority-data: `kubectl -n kube-system get configmap \
+             kube-root-ca.crt -o jsonpath='{.data.ca\\.crt}' | base64 -w0` prints it.",
+        ));
+    }
+    Ok(())
+}
+
+fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
+    let field = format!("{field}.user");
+    if user.exec.is_present() {
+        return Err(problem(
+            "kubeconfig_exec_forbidden",
+            format!("{field}.exec"),
+            format!("This kubeconfig runs a program to log in. {TOKEN}"),
+        ));
+    }
+    if user.auth_provider.is_present() {
+        return Err(problem(
+            "kubeconfig_auth_provider_forbidden",
+            format!("{field}.auth-provider"),
+            format!("This kubeconfig logs in by a provider's own method. {TOKEN}"),
+        ));
+    }
+    for (name, present) in [
+        ("tokenFile", user.token_file.is_present()),
+        ("client-certificate", user.client_certificate.is_present()),
+        ("client-key", user.client_key.is_present()),
+    ] {
+        if present {
+            return Err(file_forbidden(&format!("{field}.{name}")));
+        }
+    }
+    for (name, present) in [
+        ("as", user.impersonate.is_present()),
+        ("as-uid", user.impersonate_uid.is_present()),
+        ("as-groups", user.impersonate_groups.is_present()),
+        ("as-user-extra", user.impersonate_user_extra.is_present()),
+    ] {
+        if present {
+            return Err(problem(
+                "kubeconfig_impersonation_forbidden",
+                format!("{field}.{name}"),
+                format!("This kubeconfig acts as somebody else. {TOKEN}"),
+            ));
+        }
+    }
+    if user.username.is_present() || user.password.is_present() {
+        return Err(problem(
+            "kubeconfig_basic_auth_unsupported",
+            format!("{field}.username"),
+            format!("Kubernetes no longer takes user name and password. {TOKEN}"),
+        ));
+    }
+    Ok(())
+}
+
+impl File {
+    /// What the current context names.
+    fn into_valid(mut self, options: KubeconfigOptions) -> Result<ValidKubeconfig, KubeconfigProblem> {
+        let current = self.current_context.take().filter(|name| !name.is_empty()).ok_or_else(|| {
+            problem(
+                "kubeconfig_no_current_context",
+                "kubeconfig.current-context",
+                format!("The kubeconfig has no current context. {FLATTEN}"),
+            )
+        })?;
+        let context = self.contexts.into_iter().find(|context| context.name == current);
+        let context = context.ok_or_else(|| unresolved("kubeconfig.current-context", "context"))?.context;
+        let mut clusters = self.clusters.into_iter().enumerate();
+        let (at, cluster) = clusters
+            .find(|(_, cluster)| cluster.name == context.cluster)
+            .ok_or_else(|| unresolved("kubeconfig.contexts.cluster", "cluster"))?;
+        let mut users = self.users.into_iter();
+        let user = users
+            .find(|user| context.user.as_ref() == Some(&user.name))
+            .ok_or_else(|| unresolved("kubeconfig.contexts.user", "user"))?
+            .user;
+        let server = server(&format!("kubeconfig.clusters[{at}].cluster.server"), &cluster.cluster, options)?;
+        let certificate_authority = cluster.cluster.certificate_authority_data.map(|data| {
+            decode(&data)
+                .ok_or_else(|| not_base64(format!("kubeconfig.clusters[{at}].cluster.certificate-authority-data")))
+        });
+        Ok(ValidKubeconfig {
+            server,
+            namespace: context.namespace.filter(|namespace| !namespace.is_empty()),
+            certificate_authority: certificate_authority.transpose()?,
+            tls_server_name: cluster.cluster.tls_server_name.filter(|name| !name.is_empty()),
+            credential: credential(user)?,
+            options,
+        })
+    }
+}
+
+/// A token wins over a certificate, as with kubectl.
+fn credential(user: User) -> Result<Credential, KubeconfigProblem> {
+    if let Some(token) = user.token.filter(|token| !token.reveal().trim().is_empty()) {
+        if token.reveal().trim().bytes().any(|c| !c.is_ascii_graphic()) {
+            return Err(problem(
+                "kubeconfig_malformed",
+                "kubeconfig.users.user.token",
+                "The token has characters that no token has.",
+            ));
+        }
+        return Ok(Credential::Token(Secret::new(token.reveal().trim())));
+    }
+    match (user.client_certificate_data, user.client_key_data) {
+        (Some(certificate), Some(key)) => {
+            for (name, data) in [("client-certificate-data", certificate.as_str()), ("client-key-data", key.reveal())] {
+                decode(data).ok_or_else(|| not_base64(format!("kubeconfig.users.user.{name}")))?;
+            }
+            Ok(Credential::Certificate { certificate, key })
+        }
+        _ => Err(problem(
+            "kubeconfig_no_credential",
+            "kubeconfig.users.user",
+            format!(
+                "The user of the current context has neither a token nor a client certificate with its key. {TOKEN}"
+            ),
+        )),
+    }
+}
+
+/// The one spelling of the server's address that all later code uses.
+fn server(field: &str, cluster: &Cluster, options: KubeconfigOptions) -> Result<Url, KubeconfigProblem> {
+    let invalid = |message: &str| problem("cluster_url_invalid", field, message);
+    let text = cluster.server.as_deref().unwrap_or_default().trim();
+    let url = Url::parse(text).map_err(|_| invalid("Enter an address such as https://api.prod.acme.com:6443."))?;
+    if url.scheme() != "https" {
+        return Err(problem(
+            "kubeconfig_server_scheme",
+            field,
+            "The API server's address must begin with https://: over anything else the credential could be read on the way.",
+        ));
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
+        return Err(invalid("The API server's address must not hold a user name, a query or a fragment."));
+    }
+    if url.port() == Some(0) {
+        return Err(invalid("Port 0 cannot be reached."));
+    }
+    match url.host() {
+        Some(Host::Ipv4(address)) if is_forbidden(address.into(), options) => Err(address_forbidden(field)),
+        Some(Host::Ipv6(address)) if is_forbidden(address.into(), options) => Err(address_forbidden(field)),
+        Some(Host::Domain(name)) if is_forbidden_name(name, options) => Err(address_forbidden(field)),
+        Some(_) => Ok(url),
+        None => Err(invalid("Enter an address such as https://api.prod.acme.com:6443.")),
+    }
+}
+
+/// Names that lead into this machine or into the cluster KubeOpera itself runs on.
+fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let within = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    let local = within("localhost");
+    (local && !options.allow_loopback)
+        || ["svc", "cluster.local", "kubernetes.default", "metadata.google.internal"].into_iter().any(within)
+        || name == "kubernetes"
+        || name == "metadata"
+}
+
+/// Addresses of clouds' metadata services, of this machine, and of no machine at all. Private networks are allowed: that
+/// is where clusters on premises are.
+fn is_forbidden(address: IpAddr, options: KubeconfigOptions) -> bool {
+    match address {
+        IpAddr::V4(v4) => is_forbidden_v4(v4, options),
+        IpAddr::V6(v6) => {
+            const AWS_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+            (v6.is_loopback() && !options.allow_loopback)
+                || v6.is_unspecified()
+                || v6.is_multicast()
+                || v6.is_unicast_link_local()
+                || v6 == AWS_METADATA
+                || (!v6.is_loopback() && embedded_v4(v6).is_some_and(|v4| is_forbidden_v4(v4, options)))
+        }
+    }
+}
+
+fn is_forbidden_v4(address: Ipv4Addr, options: KubeconfigOptions) -> bool {
+    const ALIBABA_METADATA: Ipv4Addr = Ipv4Addr::new(100, 100, 100, 200);
+    const AZURE_WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+    (address.is_loopback() && !options.allow_loopback)
+        || address.octets().first() == Some(&0)
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || address == ALIBABA_METADATA
+        || address == AZURE_WIRE_SERVER
+}
+
+/// The IPv4 address inside an IPv6 one: mapped, compatible, NAT64 (64:ff9b::/96) or 6to4 (2002::/16).
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match (a, b, c, d, e, f) {
+        (0, 0, 0, 0, 0, 0 | 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(v4(g, h)),
+        (0x2002, ..) => Some(v4(b, c)),
+        _ => None,
+    }
+}
+
+fn decode(data: &str) -> Option<Vec<u8>> {
+    base64::engine::general_purpose::STANDARD.decode(data.trim()).ok().filter(|bytes| !bytes.is_empty())
+}
+
+fn problem(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> KubeconfigProblem {
+    KubeconfigProblem { code, field: field.into(), message: message.into() }
+}
+
+fn file_forbidden(field: &str) -> KubeconfigProblem {
+    problem(
+        "kubeconfig_file_reference_forbidden",
+        field,
+        format!("This kubeconfig refers to a file that is not part of it. {FLATTEN}"),
+    )
+}
+
+fn address_forbidden(field: &str) -> KubeconfigProblem {
+    problem(
+        "cluster_address_forbidden",
+        field,
+        "This address leads into the machine or cluster that KubeOpera runs on, or to a cloud's metadata service. For the \
+         cluster KubeOpera runs on use Register This Cluster; for any other use an address that leads to it from outside.",
+    )
+}
+
+fn unresolved(field: &str, what: &str) -> KubeconfigProblem {
+    problem(
+        "kubeconfig_unresolved_reference",
+        field,
+        format!("It names a {what} that the kubeconfig does not have. {FLATTEN}"),
+    )
+}
+
+fn not_base64(field: String) -> KubeconfigProblem {
+    problem("kubeconfig_malformed", field, format!("The field is not base64. {FLATTEN}"))
+}
+
+/// Whether a field is there, whatever it holds. A field that is null or empty has no effect on kubectl either.
+#[derive(Default)]
+struct Presence(bool);
+
+impl Presence {
+    const fn is_present(&self) -> bool {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Presence {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(Self(match value {
+            serde_json::Value::Null => false,
+            serde_json::Value::String(text) => !text.is_empty(),
+            serde_json::Value::Array(items) => !items.is_empty(),
+            _ => true,
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct File {
+    current_context: Option<String>,
+    #[serde(default)]
+    contexts: Vec<NamedContext>,
+    #[serde(default)]
+    clusters: Vec<NamedCluster>,
+    #[serde(default)]
+    users: Vec<NamedUser>,
+}
+
+#[derive(Deserialize)]
+struct NamedContext {
+    name: String,
+    context: ContextEntry,
+}
+
+#[derive(Deserialize)]
+struct ContextEntry {
+    cluster: String,
+    user: Option<String>,
+    namespace: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct NamedCluster {
+    name: String,
+    cluster: Cluster,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Cluster {
+    server: Option<String>,
+    certificate_authority_data: Option<String>,
+    tls_server_name: Option<String>,
+    insecure_skip_tls_verify: Option<bool>,
+    #[serde(default)]
+    certificate_authority: Presence,
+    #[serde(default)]
+    proxy_url: Presence,
+}
+
+#[derive(Deserialize)]
+struct NamedUser {
+    name: String,
+    #[serde(default)]
+    user: User,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "kebab-case", default)]
+struct User {
+    token: Option<Secret>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<Secret>,
+    exec: Presence,
+    auth_provider: Presence,
+    #[serde(rename = "tokenFile")]
+    token_file: Presence,
+    client_certificate: Presence,
+    client_key: Presence,
+    #[serde(rename = "as")]
+    impersonate: Presence,
+    #[serde(rename = "as-uid")]
+    impersonate_uid: Presence,
+    #[serde(rename = "as-groups")]
+    impersonate_groups: Presence,
+    #[serde(rename = "as-user-extra")]
+    impersonate_user_extra: Presence,
+    username: Presence,
+    password: Presence,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+/// A kubeconfig with one cluster and one user, whose fields are given as lines of YAML.
+fn kubeconfig(cluster: &str, user: &str) -> String {
+    let indent = |lines: &str| lines.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: prod\ncontexts:\n- name: prod\n  context: {{cluster: c, user: u}}\n\
+         clusters:\n- name: c\n  cluster:\n{}users:\n- name: u\n  user:\n{}",
+        indent(cluster),
+        indent(user)
+    )
+}
+
+const SERVER: &str = "server: https://api.prod.acme.com:6443";
+const TOKEN_LINE: &str = "token: CANARY";
+
+fn parse(text: &str) -> Result<ValidKubeconfig, KubeconfigProblem> {
+    ValidKubeconfig::parse(&Secret::new(text), KubeconfigOptions::default())
+}
+
+fn code(text: &str) -> &'static str {
+    let problem = parse(text).unwrap_err();
+    assert!(!problem.to_string().contains("CANARY"), "{problem}");
+    problem.code
+}
+
+#[test]
+fn a_kubeconfig_with_a_token_or_a_certificate_is_taken_in_yaml_and_in_json() {
+    let certificate = "client-certificate-data: Y2VydA==\nclient-key-data: a2V5";
+    let json = r#"{"current-context":"a","contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
+        "clusters":[{"name":"c","cluster":{"server":"https://10.1.2.3:6443/k8s/clusters/c-1"}}],
+        "users":[{"name":"u","user":{"token":"CANARY"}}]}"#;
+
+    for text in [&kubeconfig(SERVER, TOKEN_LINE), &kubeconfig(SERVER, certificate), json] {
+        let valid = parse(text).unwrap();
+        assert!(valid.server().as_str().starts_with("https://"));
+        assert!(!format!("{valid:?}").contains("CANARY"));
+    }
+}
+
+#[test]
+fn whatever_would_act_on_this_machine_is_refused_by_name() {
+    for (user, code, field) in [
+        ("exec: {command: aws, args: [eks, get-token]}", "kubeconfig_exec_forbidden", "exec"),
+        ("auth-provider: {name: gcp}", "kubeconfig_auth_provider_forbidden", "auth-provider"),
+        ("tokenFile: /var/run/secrets/token", "kubeconfig_file_reference_forbidden", "tokenFile"),
+        ("client-certificate: ../c.pem", "kubeconfig_file_reference_forbidden", "client-certificate"),
+        ("client-key: k.pem", "kubeconfig_file_reference_forbidden", "client-key"),
+        ("as: admin", "kubeconfig_impersonation_forbidden", "as"),
+        ("as-uid: '1'", "kubeconfig_impersonation_forbidden", "as-uid"),
+        ("as-groups: ['system:masters']", "kubeconfig_impersonation_forbidden", "as-groups"),
+        ("as-user-extra: {a: [b]}", "kubeconfig_impersonation_forbidden", "as-user-extra"),
+        ("username: admin", "kubeconfig_basic_auth_unsupported", "username"),
+        ("password: CANARY", "kubeconfig_basic_auth_unsupported", "username"),
+    ] {
+        let problem = parse(&kubeconfig(SERVER, &format!("{TOKEN_LINE}\n{user}"))).unwrap_err();
+        assert_eq!((problem.code, problem.field), (code, format!("kubeconfig.users[0].user.{field}")));
+        assert!(problem.message.contains("`kubectl "), "{}", problem.message);
+    }
+    for (cluster, code, field) in [
+        ("certificate-authority: /etc/passwd", "kubeconfig_file_reference_forbidden", "certificate-authority"),
+        ("proxy-url: socks5://proxy", "kubeconfig_proxy_forbidden", "proxy-url"),
+        ("insecure-skip-tls-verify: true", "kubeconfig_insecure_tls_forbidden", "insecure-skip-tls-verify"),
+    ] {
+        let problem = parse(&kubeconfig(&format!("{SERVER}\n{cluster}"), TOKEN_LINE)).unwrap_err();
+        assert_eq!((problem.code, problem.field), (code, format!("kubeconfig.clusters[0].cluster.{field}")));
+    }
+}
+
+#[test]
+fn an_entry_that_no_context_uses_is_refused_all_the_same() {
+    let text = format!("{}- name: other\n  user:\n    exec: {{command: sh}}\n", kubeconfig(SERVER, TOKEN_LINE));
+    assert_eq!(parse(&text).unwrap_err().field, "kubeconfig.users[1].user.exec");
+}
+
+#[test]
+fn addresses_of_this_machine_this_cluster_and_metadata_services_are_refused_in_every_spelling() {
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "localhost",
+        "api.localhost",
+        "localhost.",
+        "0.0.0.0",
+        "[::]",
+        "[::1]",
+        "169.254.169.254",
+        "2852039166",
+        "0xa9fea9fe",
+        "0251.0376.0251.0376",
+        "169.254.43518",
+        "169.254.169.254.",
+        "100.100.100.200",
+        "168.63.129.16",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+        "[ff02::1]",
+        "224.0.0.1",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:a9fe:a9fe::1]",
+        "[::127.0.0.1]",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "１２７.0.0.1",
+        "metadata.google.internal",
+        "metadata.google.internal.",
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "KUBERNETES.DEFAULT.SVC.cluster.local",
+        "kubeopera-api.kubeopera.svc",
+    ] {
+        let text = kubeconfig(&format!("server: 'https://{host}:6443'"), TOKEN_LINE);
+        assert_eq!(code(&text), "cluster_address_forbidden", "{host}");
+    }
+    for host in
+        ["10.0.0.1", "192.168.1.1", "172.16.0.1", "203.0.113.7", "[2001:db8::1]", "svc.acme.com", "notlocalhost"]
+    {
+        assert!(parse(&kubeconfig(&format!("server: 'https://{host}:6443'"), TOKEN_LINE)).is_ok(), "{host}");
+    }
+}
+
+#[test]
+fn loopback_is_for_local_starts_only_and_opens_nothing_else() {
+    let local = KubeconfigOptions { allow_loopback: true };
+    let parse = |host: &str| {
+        let text = kubeconfig(&format!("server: 'https://{host}:6443'"), TOKEN_LINE);
+        ValidKubeconfig::parse(&Secret::new(text), local)
+    };
+
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+        assert!(parse(host).is_ok(), "{host}");
+    }
+    for host in ["0.0.0.0", "169.254.169.254", "kubernetes.default.svc"] {
+        assert!(parse(host).is_err(), "{host}");
+    }
+}
+
+#[test]
+fn an_address_that_is_no_https_address_is_refused() {
+    for (server, code_) in [
+        ("http://api.acme.com", "kubeconfig_server_scheme"),
+        ("file:///etc/passwd", "kubeconfig_server_scheme"),
+        ("https://user@api.acme.com", "cluster_url_invalid"),
+        ("https://user:CANARY@api.acme.com", "cluster_url_invalid"),
+        ("https://api.acme.com:0", "cluster_url_invalid"),
+        ("https://api.acme.com/?a=b", "cluster_url_invalid"),
+        ("https://api.acme.com/#a", "cluster_url_invalid"),
+        ("api.acme.com", "cluster_url_invalid"),
+        ("", "cluster_url_invalid"),
+    ] {
+        assert_eq!(code(&kubeconfig(&format!("server: '{server}'"), TOKEN_LINE)), code_, "{server}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
+    let syntax = kubeconfig(SERVER, "token: CANARY\n \t: [");
+    let twice = kubeconfig(SERVER, "token: CANARY\ntoken: CANARY");
+    let bomb = "a: &a [x,x]\nb: &b [*a,*a]\n".to_owned()
+        + &(b'c'..b'z')
+            .map(|c| format!("{0}: &{0} [*{1},*{1},*{1},*{1}]\n", c as char, (c - 1) as char))
+            .collect::<String>();
+    let no_context = kubeconfig(SERVER, TOKEN_LINE).replace("current-context: prod\n", "");
+    let missing = kubeconfig(SERVER, TOKEN_LINE).replace("user: u}", "user: nobody}");
+    let large = format!("{}# {}", kubeconfig(SERVER, TOKEN_LINE), "x".repeat(1 << 20));
+
+    assert_eq!(code(&syntax), "kubeconfig_malformed");
+    assert_eq!(code(&twice), "kubeconfig_malformed");
+    assert_eq!(code(&bomb), "kubeconfig_malformed");
+    assert_eq!(code("%PDF-1.7 CANARY"), "kubeconfig_malformed");
+    assert_eq!(
+        code(&kubeconfig(SERVER, "client-certificate-data: '!'\nclient-key-data: CANARY=!")),
+        "kubeconfig_malformed"
+    );
+    assert_eq!(code(&kubeconfig(SERVER, "token: ''")), "kubeconfig_no_credential");
+    assert_eq!(code(&no_context), "kubeconfig_no_current_context");
+    assert_eq!(code("{}"), "kubeconfig_no_current_context");
+    assert_eq!(code(&missing), "kubeconfig_unresolved_reference");
+    assert_eq!(code(&large), "kubeconfig_too_large");
+}

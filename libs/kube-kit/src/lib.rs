@@ -1,0 +1,18 @@
+//! How KubeOpera talks to any Kubernetes API server: a guarded client, what a cluster is, and server-side apply.
+//!
+//! A cluster may belong to somebody else, so every answer is limited in time and size, no answer's text is passed on to
+//! people, and a kubeconfig from outside is read by an allow-list before anything acts on it.
+
+mod apply;
+mod client;
+mod discovery;
+mod kubeconfig;
+mod provider_id;
+mod trouble;
+
+pub use apply::{Applier, wait_until};
+pub use client::{Limits, guarded, own_client};
+pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
+pub use kubeconfig::{KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
+pub use provider_id::provider_of;
+pub use trouble::{Attempt, is_not_found, printable, trouble};
