@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kubeopera.io/local-cluster/cgroup"
+	"kubeopera.io/local-cluster/host"
+)
+
+// downLimit is how long the kernel may take to end a cluster's processes.
+const downLimit = 60 * time.Second
+
+// Down ends the cluster: no process, mount, link, namespace, control group or rule of it is left. Its data stays unless it is ephemeral or
+// the data is to be deleted. A cluster that is not there is no error.
+func Down(ctx context.Context, name string, deleteData bool, out io.Writer) error {
+	if err := host.Root(); err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, name, out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c, err := Find(name, out)
+	if errors.Is(err, ErrUnknown) {
+		fmt.Fprintf(out, "there is no cluster %s on this machine: nothing to do\n", name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if owner := c.network().Owner(); owner == "" || owner == c.dir {
+		if err := c.stop(ctx); err != nil {
+			return err
+		}
+	}
+	if deleteData || c.Spec.Ephemeral {
+		return c.deleteData()
+	}
+	fmt.Fprintf(out, "the cluster %s is down; its data stays in %s\n", c.Name, c.dir)
+	return nil
+}
+
+func (c *Cluster) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, downLimit)
+	defer cancel()
+	tree, err := cgroup.Mounted()
+	if err != nil {
+		return err
+	}
+	if err := tree.Kill(ctx, c.group()); err != nil {
+		return err
+	}
+	if err := tree.Remove(c.group()); err != nil {
+		return err
+	}
+	unlock, err := host.Lock(ctx, "numbers", func() {})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := c.network().Remove(ctx); err != nil {
+		return err
+	}
+	if last, err := lastOne(); err != nil || !last {
+		return err
+	}
+	return host.ReturnSettings()
+}
+
+// lastOne says whether no cluster's bridge is left on this machine.
+func lastOne() (bool, error) {
+	bridges, err := filepath.Glob("/sys/class/net/klc*")
+	return len(bridges) == 0, err
+}
+
+// deleteData removes the cluster's folder; what says that there is a cluster goes last.
+func (c *Cluster) deleteData() error {
+	for _, name := range []string{"machines", ""} {
+		if err := os.RemoveAll(c.file(name)); err != nil {
+			return fmt.Errorf("the data of the cluster %s cannot be removed: %w", c.Name, err)
+		}
+	}
+	fmt.Fprintf(c.out, "the cluster %s and its data are gone\n", c.Name)
+	return nil
+}

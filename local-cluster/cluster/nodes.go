@@ -1,0 +1,203 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"kubeopera.io/local-cluster/images"
+	"kubeopera.io/local-cluster/kubeapi"
+	"kubeopera.io/local-cluster/network"
+)
+
+// ready are the stages that a node's start in the background goes through; each channel gives one error, or nil.
+type ready struct{ base, rest chan error }
+
+// startNodes starts containerd on every node and imports the images, first what a node cannot be without.
+func (c *Cluster) startNodes(ctx context.Context, p programs, say *clock) []ready {
+	var all []ready
+	for i := range c.Spec.Nodes {
+		stages := ready{make(chan error, 1), make(chan error, 1)}
+		all = append(all, stages)
+		go func() {
+			err := c.startContainerd(ctx, i, p)
+			if err == nil {
+				err = c.importSets(ctx, i, say, images.Base)
+			}
+			stages.base <- err
+			if err == nil {
+				err = c.importSets(ctx, i, say, nodeSets[1:]...)
+			}
+			stages.rest <- err
+		}()
+	}
+	return all
+}
+
+func (c *Cluster) startContainerd(ctx context.Context, i int, p programs) error {
+	if err := c.configure(i); err != nil {
+		return err
+	}
+	if err := c.start(ctx, containerd, i, p); err != nil {
+		return err
+	}
+	return c.await(ctx, nodeLimit, "containerd does not answer", []string{containerd}, i, func(ctx context.Context) error {
+		output, err := c.machine(i).Run(ctx, "ctr", "version")
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, output)
+		}
+		return nil
+	})
+}
+
+func (c *Cluster) importSets(ctx context.Context, i int, say *clock, sets ...images.Set) error {
+	for _, set := range sets {
+		path, key, err := set.File(ctx, c.out)
+		if err != nil {
+			return err
+		}
+		// The mark is beside containerd's own data and goes with it.
+		mark := filepath.Join(c.machine(i).Dir, "containerd", "imported-"+set.Name+"-"+key)
+		if _, err := os.Stat(mark); err == nil {
+			continue
+		}
+		if err := c.importFile(ctx, i, path); err != nil {
+			return err
+		}
+		if err := os.WriteFile(mark, nil, 0o644); err != nil {
+			return err
+		}
+		say.say("images of %s imported on %s", set.Name, c.nodeName(i))
+	}
+	return nil
+}
+
+func (c *Cluster) importFile(ctx context.Context, i int, path string) error {
+	if output, err := c.machine(i).Run(ctx, "ctr", "--namespace", "k8s.io", "images", "import", path); err != nil {
+		return fmt.Errorf("the images in %s cannot be imported on %s: %w: %s", path, c.nodeName(i), err, output)
+	}
+	return nil
+}
+
+// awaitNodes starts the nodes' programs as soon as their first images are there, and waits until pods can run and resolve names.
+func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages []ready) error {
+	if len(stages) == 0 {
+		return nil
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := c.applyManifests(ctx, p); err != nil {
+		return err
+	}
+	for i := range stages {
+		if err := <-stages[i].base; err != nil {
+			return err
+		}
+		for _, name := range []string{kubelet, kubeProxy} {
+			if err := c.start(ctx, name, i, p); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range stages {
+		if err := c.await(ctx, nodeLimit, "the node "+c.nodeName(i)+" is not ready", []string{containerd, kubelet}, i, func(ctx context.Context) error {
+			return c.nodeReady(ctx, client, i)
+		}); err != nil {
+			return err
+		}
+		say.say("node %s ready", c.nodeName(i))
+	}
+	if err := c.await(ctx, dnsLimit, "cluster DNS is not available", []string{containerd, kubelet}, 0, func(ctx context.Context) error {
+		return available(ctx, client, "kube-system", "coredns")
+	}); err != nil {
+		return err
+	}
+	say.say("cluster DNS available")
+	for i := range stages {
+		if err := <-stages[i].rest; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeReady asks whether the node is ready, and sees to what kubelet cannot say about itself: its pod network.
+func (c *Cluster) nodeReady(ctx context.Context, client *kubeapi.Client, i int) error {
+	path := "/api/v1/nodes/" + c.nodeName(i)
+	var node struct {
+		Spec struct {
+			PodCIDR string `json:"podCIDR"`
+		} `json:"spec"`
+		Status struct {
+			Conditions []struct{ Type, Status, Message string } `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := client.Get(ctx, path, &node); err != nil {
+		return err
+	}
+	if node.Spec.PodCIDR == "" {
+		subnet := network.PodSubnet(i)
+		if err := client.Patch(ctx, path, fmt.Sprintf(`{"spec":{"podCIDR":%q,"podCIDRs":[%q]}}`, subnet, subnet)); err != nil {
+			return err
+		}
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == "Ready" {
+			if condition.Status == "True" {
+				return nil
+			}
+			return errors.New(condition.Message)
+		}
+	}
+	return errors.New("it has not reported yet")
+}
+
+// available asks whether a Deployment has all its replicas.
+func available(ctx context.Context, client *kubeapi.Client, namespace, name string) error {
+	var deployment struct {
+		Status struct {
+			ObservedGeneration int                                      `json:"observedGeneration"`
+			Conditions         []struct{ Type, Status, Message string } `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := client.Get(ctx, "/apis/apps/v1/namespaces/"+namespace+"/deployments/"+name, &deployment); err != nil {
+		return err
+	}
+	for _, condition := range deployment.Status.Conditions {
+		if condition.Type == "Available" {
+			if condition.Status == "True" {
+				return nil
+			}
+			return errors.New(condition.Message)
+		}
+	}
+	return errors.New("it has no status yet")
+}
+
+func (c *Cluster) applyManifests(ctx context.Context, p programs) error {
+	manifest, err := render("coredns.yaml", map[string]string{"CoreDNS": images.CoreDNS})
+	if err != nil {
+		return err
+	}
+	return c.kubectl(ctx, p, bytes.NewReader(manifest), io.Discard, "apply", "--server-side", "--force-conflicts", "--filename=-")
+}
+
+// kubectl runs the kubectl that was built with the cluster, as its administrator.
+func (c *Cluster) kubectl(ctx context.Context, p programs, in io.Reader, out io.Writer, arguments ...string) error {
+	var complaint bytes.Buffer
+	command := exec.CommandContext(ctx, filepath.Join(p.kubernetes, "kubernetes"), append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, arguments...)...)
+	command.Stdin, command.Stdout, command.Stderr = in, out, &complaint
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("kubectl %s failed: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(complaint.String()))
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"kubeopera.io/local-cluster/build"
+	"kubeopera.io/local-cluster/cluster"
+	"kubeopera.io/local-cluster/registry"
+)
+
+func root() *cobra.Command {
+	command := &cobra.Command{
+		Use:           "local-cluster",
+		Short:         "Real Kubernetes clusters on one machine, built from Go modules",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	command.CompletionOptions.DisableDefaultCmd = true
+	command.AddCommand(up(), down(), list(), kubeconfig(), buildCommand(), registry.Command())
+	return command
+}
+
+func up() *cobra.Command {
+	var spec cluster.Spec
+	var version string
+	command := &cobra.Command{
+		Use:   "up NAME",
+		Short: "Make sure that the cluster runs; start it, or repair what is missing",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if err := cluster.CheckVersion(version); err != nil {
+				return err
+			}
+			_, err := cluster.Up(command.Context(), arguments[0], spec, os.Stdout)
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&spec.ControlPlaneOnly, "control-plane-only", false, "no node: an API server with its controllers, enough for a cluster that is only connected to")
+	flags.IntVar(&spec.Nodes, "nodes", 1, "how many nodes run pods")
+	flags.BoolVar(&spec.Ephemeral, "ephemeral", false, "throw the data away when the cluster stops, and do not wait for the disk")
+	flags.StringVar(&version, "kubernetes-version", "", "the version of Kubernetes (the one there is: "+strings.TrimPrefix(build.KubernetesVersion, "v")+")")
+	return command
+}
+
+func down() *cobra.Command {
+	var deleteData bool
+	command := &cobra.Command{
+		Use:   "down NAME",
+		Short: "Stop the cluster; no process, mount, link, control group or rule of it is left",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return cluster.Down(command.Context(), arguments[0], deleteData, os.Stdout)
+		},
+	}
+	command.Flags().BoolVar(&deleteData, "delete-data", false, "delete the cluster's data too, so that `up` makes a new one")
+	return command
+}
+
+func list() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the clusters of this machine",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			all, err := cluster.FindAll(os.Stdout)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "NAME\tNUMBER\tSERVER\tMEMORY\tOPTIONS")
+			for _, c := range all {
+				memory, err := c.Memory()
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(table, "%s\t%d\t%s\t%d MB\t%s\n", c.Name, c.Number, c.Server(), memory>>20, c.Spec.Options())
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func kubeconfig() *cobra.Command {
+	var path bool
+	command := &cobra.Command{
+		Use:   "kubeconfig NAME",
+		Short: "Print the administrator's kubeconfig",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			c, err := cluster.Find(arguments[0], os.Stdout)
+			if err != nil {
+				return err
+			}
+			if path {
+				fmt.Println(c.Kubeconfig())
+				return nil
+			}
+			content, err := os.ReadFile(c.Kubeconfig())
+			if err != nil {
+				return fmt.Errorf("the cluster %s has no kubeconfig yet: run `local-cluster up %s` (%w)", c.Name, c.Name, err)
+			}
+			_, err = os.Stdout.Write(content)
+			return err
+		},
+	}
+	command.Flags().BoolVar(&path, "path", false, "print the path of the file instead")
+	return command
+}
+
+func buildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "build",
+		Short: "Build all programs and images that clusters are made of",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			for _, component := range build.All {
+				dir, err := component.Ensure(command.Context(), os.Stdout)
+				if err != nil {
+					return err
+				}
+				fmt.Printf("%s: %s\n", component.Name, dir)
+			}
+			return nil
+		},
+	}
+}

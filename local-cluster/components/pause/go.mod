@@ -1,0 +1,3 @@
+module kubeopera.io/local-cluster/pause
+
+go 1.26.0
