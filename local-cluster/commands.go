@@ -10,6 +10,7 @@ import (
 
 	"kubeopera.io/local-cluster/build"
 	"kubeopera.io/local-cluster/cluster"
+	"kubeopera.io/local-cluster/flux"
 	"kubeopera.io/local-cluster/registry"
 )
 
@@ -21,7 +22,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(up(), down(), list(), kubeconfig(), buildCommand(), registry.Command())
+	command.AddCommand(up(), down(), list(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
 	return command
 }
 
@@ -127,6 +128,21 @@ func buildCommand() *cobra.Command {
 				fmt.Printf("%s: %s\n", component.Name, dir)
 			}
 			return nil
+		},
+	}
+}
+
+func fluxManifest() *cobra.Command {
+	return &cobra.Command{
+		Use:   "flux-manifest",
+		Short: "Print the path of Flux's install manifest, and its SHA-256",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			path, sum, err := flux.Manifest(command.Context(), os.Stderr)
+			if err == nil {
+				fmt.Printf("%s\n%s\n", path, sum)
+			}
+			return err
 		},
 	}
 }
