@@ -8,12 +8,9 @@ use vocabulary::{KubernetesVersion, Provider, Region, Trouble};
 
 use crate::{
     provider_id::{provider_of, region},
-    trouble::{Attempt, trouble},
+    read::{View, read, read_all},
+    trouble::Attempt,
 };
-
-/// Nodes per answer. A node with a full list of images is about 25 KB, so that a page stays well below the limit of
-/// 8 MiB that a guarded client sets.
-const PAGE: u32 = 150;
 
 /// What can be learnt about a cluster by looking at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +40,9 @@ pub struct NodeCount {
 pub async fn discover(client: &Client) -> Result<Discovery, Trouble> {
     let uid = cluster_uid(client).await?;
     let version = api_server_version(client).await?;
-    let nodes = nodes(client).await?;
+    let nodes: Vec<Node> = read_all(client, Attempt("list the nodes"), "/api/v1/nodes", &[], View::Whole)
+        .await?
+        .ok_or_else(|| not_kubernetes("The server has no nodes resource"))?;
     let (provider, region) = place(&nodes);
     let ready = nodes.iter().filter(|node| node.is_ready()).count();
     Ok(Discovery {
@@ -58,14 +57,9 @@ pub async fn discover(client: &Client) -> Result<Discovery, Trouble> {
 /// UID of the kube-system namespace, which exists in every cluster from its first to its last moment.
 pub async fn cluster_uid(client: &Client) -> Result<String, Trouble> {
     const ATTEMPT: Attempt<'static> = Attempt("read the namespace kube-system");
-    let namespace: Identified = get(client, ATTEMPT, "/api/v1/namespaces/kube-system").await?;
-    if namespace.metadata.uid.is_empty() || namespace.metadata.uid.len() > 63 {
-        return Err(Trouble::rejected(
-            "NotKubernetes",
-            "The server's kube-system namespace has no UID, so it is not a Kubernetes API server. Check the address.",
-        ));
-    }
-    Ok(namespace.metadata.uid)
+    let namespace: Option<Identified> = read(client, ATTEMPT, "/api/v1/namespaces/kube-system", View::Metadata).await?;
+    let uid = namespace.map(|namespace| namespace.metadata.uid);
+    uid.filter(|uid| is_uid(uid)).ok_or_else(|| not_kubernetes("The server has no kube-system namespace with a UID"))
 }
 
 /// The API server's version, without its leading v.
@@ -75,38 +69,19 @@ async fn api_server_version(client: &Client) -> Result<KubernetesVersion, Troubl
     struct Version {
         git_version: String,
     }
-    let version: Version = get(client, Attempt("read the version of the API server"), "/version").await?;
-    version.git_version.trim_start_matches('v').parse().map_err(|_| {
-        Trouble::rejected(
-            "NotKubernetes",
-            "The server tells a version that is not a Kubernetes version. Check the address.",
-        )
-    })
+    let attempt = Attempt("read the version of the API server");
+    let version: Option<Version> = read(client, attempt, "/version", View::Whole).await?;
+    let version = version.and_then(|version| version.git_version.trim_start_matches('v').parse().ok());
+    version.ok_or_else(|| not_kubernetes("The server tells no Kubernetes version"))
 }
 
-async fn nodes(client: &Client) -> Result<Vec<Node>, Trouble> {
-    const ATTEMPT: Attempt<'static> = Attempt("list the nodes");
-    let mut nodes = Vec::new();
-    let mut next = String::new();
-    // The API server compacts old revisions every five minutes, so a list slower than that would end in 410 Gone. It
-    // is reported as it is: the next look begins anew.
-    loop {
-        let page: Page = get(client, ATTEMPT, &format!("/api/v1/nodes?limit={PAGE}{next}")).await?;
-        nodes.extend(page.items);
-        if page.metadata.r#continue.is_empty() {
-            return Ok(nodes);
-        }
-        let token: String = url::form_urlencoded::byte_serialize(page.metadata.r#continue.as_bytes()).collect();
-        next = format!("&continue={token}");
-    }
+/// The UID is stored, compared and shown, so it has to be one.
+fn is_uid(text: &str) -> bool {
+    (1..=63).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
 }
 
-async fn get<T: serde::de::DeserializeOwned>(client: &Client, attempt: Attempt<'_>, path: &str) -> Result<T, Trouble> {
-    let request = http::Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError);
-    match request {
-        Ok(request) => client.request(request).await.map_err(|error| trouble(attempt, &error)),
-        Err(error) => Err(trouble(attempt, &error)),
-    }
+fn not_kubernetes(what: &str) -> Trouble {
+    Trouble::rejected("NotKubernetes", format!("{what}, so it is not a Kubernetes API server. Check the address."))
 }
 
 /// The majority's provider, then that provider's majority's region. Nodes that name no provider have no vote; equal
@@ -138,21 +113,7 @@ fn count(nodes: usize) -> u32 {
     u32::try_from(nodes).unwrap_or(u32::MAX)
 }
 
-/// The part of a list of nodes that is looked at; a whole node is a hundred times as large.
-#[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    metadata: PageMetadata,
-    #[serde(default)]
-    items: Vec<Node>,
-}
-
-#[derive(Deserialize, Default)]
-struct PageMetadata {
-    #[serde(default)]
-    r#continue: String,
-}
-
+/// The part of a node that is looked at; a whole one is a hundred times as large.
 #[derive(Deserialize, Default)]
 struct Node {
     #[serde(default)]

@@ -95,6 +95,36 @@ impl ValidKubeconfig {
         &self.server
     }
 
+    /// The cluster, user and context that are used, as a kubeconfig of its own.
+    pub fn minified(&self) -> Secret {
+        let mut cluster = serde_json::json!({"server": self.server.as_str()});
+        if let Some(pem) = &self.certificate_authority {
+            cluster["certificate-authority-data"] = base64::engine::general_purpose::STANDARD.encode(pem).into();
+        }
+        if let Some(name) = &self.tls_server_name {
+            cluster["tls-server-name"] = name.as_str().into();
+        }
+        let mut context = serde_json::json!({"cluster": "cluster", "user": "user"});
+        if let Some(namespace) = &self.namespace {
+            context["namespace"] = namespace.as_str().into();
+        }
+        let user = match &self.credential {
+            Credential::Token(token) => serde_json::json!({"token": token.reveal()}),
+            Credential::Certificate { certificate, key } => {
+                serde_json::json!({"client-certificate-data": certificate, "client-key-data": key.reveal()})
+            }
+        };
+        let file = serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "context",
+            "contexts": [{"name": "context", "context": context}],
+            "clusters": [{"name": "cluster", "cluster": cluster}],
+            "users": [{"name": "user", "user": user}],
+        });
+        Secret::new(file.to_string())
+    }
+
     /// A guarded client. The server's name is resolved first, so that a name cannot lead to an address that would have
     /// been refused (a name that changes between this look and the connection is caught by its certificate only).
     pub async fn client(&self, limits: Limits) -> Result<Client, Trouble> {

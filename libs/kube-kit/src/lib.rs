@@ -8,6 +8,7 @@ mod client;
 mod discovery;
 mod kubeconfig;
 mod provider_id;
+mod read;
 mod trouble;
 
 pub use apply::{Applier, wait_until};
@@ -15,4 +16,5 @@ pub use client::{Limits, guarded, own_client};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
 pub use kubeconfig::{KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
 pub use provider_id::provider_of;
-pub use trouble::{Attempt, is_not_found, printable, trouble};
+pub use read::{View, read, read_all};
+pub use trouble::{Attempt, is_not_found, printable, trouble, word};

@@ -71,10 +71,16 @@ fn answered(status: &Status) -> Cause {
             "Unauthorized",
             "the API server does not accept the credential. It may have expired: supply a new kubeconfig.".into(),
         ),
+        // Authorisation says "cannot"; admission (Pod Security, quotas, policies) answers 403 as well.
+        403 if !status.message.contains(" cannot ") => (
+            Rejected,
+            "RefusedByPolicy",
+            format!("a policy or quota of the cluster refuses {}. Allow it there.", subject(status)),
+        ),
         403 => (
             Rejected,
             "Forbidden",
-            format!("the credential is not allowed to{}. Give it the role cluster-admin.", asked_for(status)),
+            format!("the credential may not do this with {}. Give it the role cluster-admin.", subject(status)),
         ),
         404 => (Transient, "NotFound", format!("{} does not exist (yet).", subject(status))),
         409 if status.is_already_exists() => {
@@ -152,16 +158,7 @@ fn tls_cause(error: &rustls::Error) -> String {
     .to_owned()
 }
 
-/// ` patch deployments`, from the closed words of the details, or nothing.
-fn asked_for(status: &Status) -> String {
-    status
-        .details
-        .as_ref()
-        .filter(|details| !details.kind.is_empty())
-        .map_or_else(|| " do this".to_owned(), |details| format!(" do this with {}", word(&details.kind)))
-}
-
-/// `deployments "source-controller"`, as the answer's details name it.
+/// `deployments source-controller`, as the answer's details name it.
 fn subject(status: &Status) -> String {
     match &status.details {
         Some(details) if !details.kind.is_empty() && !details.name.is_empty() => {
@@ -185,8 +182,8 @@ fn fields(status: &Status) -> String {
     if fields.is_empty() { String::new() } else { format!(" because of {}", fields.join(", ")) }
 }
 
-/// The characters of names and field paths, at most 120 of them.
-fn word(text: &str) -> String {
+/// A name, reason or field path of a remote server as far as it can be shown: at most 120 characters of its alphabet.
+pub fn word(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "._-/[]".contains(*c)).take(120).collect()
 }
 
@@ -244,7 +241,7 @@ mod tests {
     fn each_answer_says_who_has_to_act() {
         for (code, kind, reason) in [
             (401, TroubleKind::Rejected, "Unauthorized"),
-            (403, TroubleKind::Rejected, "Forbidden"),
+            (403, TroubleKind::Rejected, "RefusedByPolicy"),
             (404, TroubleKind::Transient, "NotFound"),
             (409, TroubleKind::Transient, "Conflict"),
             (410, TroubleKind::Transient, "Expired"),

@@ -182,3 +182,18 @@ fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
     assert_eq!(code(&missing), "kubeconfig_unresolved_reference");
     assert_eq!(code(&large), "kubeconfig_too_large");
 }
+
+#[test]
+fn the_part_that_is_used_is_a_kubeconfig_of_its_own() {
+    let cluster = format!("{SERVER}\ntls-server-name: api.internal\ncertificate-authority-data: Y2E=");
+    let text = format!("{}- name: other\n  user:\n    token: OTHER\n", kubeconfig(&cluster, TOKEN_LINE));
+
+    let minified = parse(&text).unwrap().minified();
+
+    assert!(!minified.reveal().contains("OTHER"));
+    let again = parse(minified.reveal()).unwrap();
+    assert_eq!(again.server().as_str(), "https://api.prod.acme.com:6443/");
+    assert_eq!(again.minified(), minified);
+    assert_eq!(again.tls_server_name.as_deref(), Some("api.internal"));
+    assert_eq!(again.certificate_authority.as_deref(), Some("ca".as_bytes()));
+}
