@@ -54,6 +54,8 @@ pub struct TreeInputs {
     pub cluster: ClusterId,
     /// Its name.
     pub name: ClusterName,
+    /// Folder of the repository the tree is in: Flux names its parts from the repository's root.
+    pub path: GitPath,
     /// `aws`, `gcp`, …
     pub provider: Provider,
     /// Region.
@@ -88,13 +90,11 @@ pub enum Origin {
     Gke,
 }
 
-/// Where the tree goes.
+/// The repository the tree goes to; the folder in it is part of the tree's own inputs.
 #[derive(Debug, Clone)]
 pub struct Destination {
     /// Repository.
     pub url: GitUrl,
-    /// Folder in it.
-    pub path: GitPath,
     /// Who writes.
     pub credential: GitCredential,
 }
@@ -107,8 +107,11 @@ pub struct WrittenTree {
     pub branch: String,
     /// Commit at whose tree the folder is complete, 40 hex digits.
     pub commit: String,
-    /// SHA-256 of the rendered tree: equal hash, nothing to write.
+    /// What [`GitOpsScaffolder::tree_hash`] gives for the inputs: equal hash, nothing to write.
     pub tree_hash: String,
+    /// Generated files that somebody changed in Git; their version was kept. Relative to the tree's folder, sorted.
+    #[serde(default)]
+    pub kept_edits: Vec<String>,
 }
 
 /// gitops-scaffolder as the controller sees it.

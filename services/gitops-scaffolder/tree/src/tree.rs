@@ -1,0 +1,70 @@
+//! A tree: files by their path, with whose they are.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The files of a cluster's environment by their path relative to its folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    files: BTreeMap<String, File>,
+}
+
+/// A file of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Whose it is.
+    pub class: Class,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Class {
+    /// KubeOpera's: rewritten when it should change, unless somebody else changed it.
+    Owned,
+    /// The user's: written once, as a start.
+    Seed,
+}
+
+impl Tree {
+    /// Adds a file; a path is given once.
+    pub fn insert(&mut self, path: impl Into<String>, class: Class, text: String) {
+        self.files.insert(path.into(), File { class, text });
+    }
+
+    /// The file at a path.
+    pub fn get(&self, path: &str) -> Option<&File> {
+        self.files.get(path)
+    }
+
+    /// Every file, ordered by path.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &File)> {
+        self.files.iter().map(|(path, file)| (path.as_str(), file))
+    }
+
+    /// SHA-256 over the paths and contents of all files, in hex.
+    pub fn hash(&self) -> String {
+        let mut sum = Sha256::new();
+        for (path, file) in self.files() {
+            for part in [path, file.text.as_str()] {
+                // The length first, so that no two trees run together to the same bytes.
+                sum.update(part.len().to_be_bytes());
+                sum.update(part);
+            }
+        }
+        hex(&sum.finalize())
+    }
+}
+
+/// SHA-256 of a text, in hex.
+pub(crate) fn sha256(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
