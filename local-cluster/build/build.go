@@ -69,8 +69,14 @@ var (
 	Addons = Component{
 		Name:     "addons",
 		Packages: []string{"./coredns", "tool"},
-		Programs: []string{"coredns", "kwok", "metrics-server", "local-path-provisioner"},
-		Versions: []string{"sigs.k8s.io/metrics-server/pkg/version.gitVersion=" + MetricsServerVersion, "main.VERSION=" + LocalPathVersion},
+		Programs: []string{"coredns", "kwok", "local-path-provisioner"},
+		Versions: []string{"main.VERSION=" + LocalPathVersion},
+	}
+	MetricsServer = Component{
+		Name:     "metrics-server",
+		Packages: []string{"tool"},
+		Programs: []string{"metrics-server"},
+		Versions: []string{"sigs.k8s.io/metrics-server/pkg/version.gitVersion=" + MetricsServerVersion},
 	}
 )
 
@@ -86,7 +92,7 @@ var (
 )
 
 // All are the components in the order in which a first build makes them.
-var All = []Component{Kubernetes, Pause, Addons, Flux}
+var All = []Component{Kubernetes, Pause, Addons, MetricsServer, Flux}
 
 // Source is the folder of this module's sources, from which the components are built: KUBEOPERA_LOCAL_CLUSTER_SOURCE, or where this
 // program itself was compiled.

@@ -34,7 +34,7 @@ type Set struct {
 var (
 	Base    = Set{"base", []build.Component{build.Pause, build.Addons}, base}
 	Flux    = Set{"flux", []build.Component{build.Flux}, flux}
-	Metrics = Set{"metrics-server", []build.Component{build.Addons}, metricsServer}
+	Metrics = Set{"metrics-server", []build.Component{build.MetricsServer}, metricsServer}
 	Kubeadm = Set{"kubeadm", []build.Component{build.Kubernetes, build.Pause, build.Addons}, kubeadm}
 )
 

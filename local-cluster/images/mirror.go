@@ -2,19 +2,22 @@ package images
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"kubeopera.io/local-cluster/build"
 	"kubeopera.io/local-cluster/image"
 )
 
-// The sets that only the mirror serves: cert-manager, and the provisioner of volumes on a node's disk with the image of its helper
-// pods.
+// LocalPathTag is the release of local-path-provisioner that KubeOpera's trees name. The module proxy serves an older one,
+// build.LocalPathVersion, which is what the image holds.
+const LocalPathTag = "v0.0.32"
+
+// The sets that only the mirror serves: cert-manager, and the provisioner of volumes on a node's disk.
 var (
 	CertManager = Set{"cert-manager", []build.Component{build.CertManager}, certManager}
 	LocalPath   = Set{"local-path-provisioner", []build.Component{build.Addons}, localPath}
@@ -46,20 +49,30 @@ func (s Set) Image(ctx context.Context, reference string, progress io.Writer) (i
 	}
 	for _, image := range s.images(programs) {
 		if image.Reference == reference {
-			return image, missing(image)
+			return image, usable(image)
 		}
 	}
 	return image.Image{}, fmt.Errorf("the images %s do not hold %s", s.Name, reference)
 }
 
-// missing tells that a file of this machine, which no component builds, is not there.
-func missing(image image.Image) error {
+// usable tells what is wrong with the files of an image that no component builds: the image has no library they could load.
+func usable(image image.Image) error {
 	for _, file := range image.Files {
-		if file.Source == "" {
+		if file.Source == "" || file.Mode != 0o755 {
 			continue
 		}
-		if _, err := os.Stat(file.Source); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not there: apt-get install busybox-static ca-certificates", file.Source)
+		program, err := elf.Open(file.Source)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is not there: apt-get install busybox-static", file.Source)
+		}
+		if err != nil {
+			return fmt.Errorf("%s is no program: %w", file.Source, err)
+		}
+		defer program.Close()
+		for _, segment := range program.Progs {
+			if segment.Type == elf.PT_INTERP {
+				return fmt.Errorf("%s needs libraries and cannot run in an image alone: apt-get install busybox-static", file.Source)
+			}
 		}
 	}
 	return nil
@@ -78,19 +91,21 @@ func certManager(programs map[string]string) []image.Image {
 	return all
 }
 
-// localPath is the provisioner, and the shell with which its helper pods make and remove folders, as Debian builds it.
+// localPath is the provisioner, with the shell its helper pods make and remove folders with, as Debian builds it. They write to the
+// node's disk, so they are root.
 func localPath(programs map[string]string) []image.Image {
 	const shell = "/bin/busybox"
-	tools := []image.File{{Target: shell, Source: shell, Mode: 0o755}}
-	for _, tool := range []string{"sh", "mkdir", "rm", "chmod", "sleep", "cat", "ls"} {
-		tools = append(tools, image.File{Target: "/bin/" + tool, Link: shell})
+	files := []image.File{
+		image.Program(programs["local-path-provisioner"], "local-path-provisioner"), image.Certificates(),
+		{Target: shell, Source: shell, Mode: 0o755},
 	}
-	return []image.Image{
-		{
-			Reference: "docker.io/rancher/local-path-provisioner:" + build.LocalPathVersion,
-			Files:     []image.File{image.Program(programs["local-path-provisioner"], "local-path-provisioner"), image.Certificates()},
-			Command:   []string{"local-path-provisioner"},
-		},
-		{Reference: "docker.io/library/busybox:1.37", User: "0", Files: tools, Command: []string{"sh"}},
+	for _, tool := range []string{"sh", "mkdir", "rm", "chmod"} {
+		files = append(files, image.File{Target: "/bin/" + tool, Link: shell})
 	}
+	return []image.Image{{
+		Reference: "docker.io/rancher/local-path-provisioner:" + LocalPathTag,
+		User:      "0",
+		Files:     files,
+		Command:   []string{"local-path-provisioner"},
+	}}
 }

@@ -1,0 +1,258 @@
+// Package registry is the mirror an air-gapped local cluster pulls from: Debian's docker-registry, filled with the images and charts
+// of the components KubeOpera installs. What can be built from Go modules is there as the real thing, the rest as stand-ins.
+//
+// An image or chart keeps its upstream name below the mirror's address: quay.io/jetstack/cert-manager-controller:v1.18.2 is
+// 10.201.0.1:5000/quay.io/jetstack/cert-manager-controller:v1.18.2. One mirror serves all clusters of the machine.
+package registry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Address is where the mirror answers, with plain HTTP. It is an address of the host's loopback interface, which the nodes and pods
+// of every local cluster reach through their gateway.
+const Address = "10.201.0.1:5000"
+
+const (
+	program  = "docker-registry"
+	patience = 15 * time.Second
+)
+
+// Registry is one docker-registry process and its data. The process is found by its command line, which names its configuration
+// file; nothing has to be written down about it that a kill could leave wrong.
+type Registry struct {
+	// Dir holds configuration, log and content.
+	Dir string
+	// Address is host:port to listen on. A host that this machine does not have is added to its loopback interface.
+	Address string
+}
+
+// Mirror is the registry of this machine's local clusters, with its data in KUBEOPERA_REGISTRY_STATE or /var/lib/kubeopera/registry.
+func Mirror() Registry {
+	dir := os.Getenv("KUBEOPERA_REGISTRY_STATE")
+	if dir == "" {
+		dir = "/var/lib/kubeopera/registry"
+	}
+	return Registry{Dir: dir, Address: Address}
+}
+
+// Up starts the registry and returns when it answers. It does nothing when it already does.
+func (r Registry) Up(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if len(r.processes()) == 1 && r.answers(ctx) == nil {
+		return nil
+	}
+	binary, err := exec.LookPath(program)
+	if err != nil {
+		return fmt.Errorf("%s is not installed: apt-get install %s", program, program)
+	}
+	if err := r.stop(ctx); err != nil {
+		return err
+	}
+	if err := r.addAddress(ctx); err != nil {
+		return err
+	}
+	if err := r.configure(); err != nil {
+		return err
+	}
+	ended, err := r.start(binary)
+	if err != nil {
+		return err
+	}
+	for {
+		if err = r.answers(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return r.whyEnded()
+		case <-ctx.Done():
+			return fmt.Errorf("the registry does not answer on %s after %s: %w; its log is %s", r.Address, patience, err, r.log())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Down stops the registry and takes its address from the loopback interface. Its content stays.
+func (r Registry) Down(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := r.stop(ctx); err != nil {
+		return err
+	}
+	host, _, err := net.SplitHostPort(r.Address)
+	if err != nil || net.ParseIP(host).IsLoopback() || !hasAddress(host) {
+		return err
+	}
+	return ip(ctx, "address", "delete", host+"/32", "dev", "lo")
+}
+
+func (r Registry) configuration() string { return filepath.Join(r.Dir, "config.yml") }
+func (r Registry) log() string           { return filepath.Join(r.Dir, "registry.log") }
+
+func (r Registry) configure() error {
+	content := fmt.Sprintf(`version: 0.1
+log:
+  level: warn
+  accesslog:
+    disabled: true
+storage:
+  filesystem:
+    rootdirectory: %s
+  cache:
+    blobdescriptor: inmemory
+http:
+  addr: %s
+`, filepath.Join(r.Dir, "content"), r.Address)
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+		return fmt.Errorf("the registry's folder cannot be made: %w", err)
+	}
+	return os.WriteFile(r.configuration(), []byte(content), 0o644)
+}
+
+// start leaves the process running when this one ends, in a session of its own. The channel closes when it ends before.
+func (r Registry) start(binary string) (<-chan struct{}, error) {
+	output, err := os.Create(r.log())
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	command := exec.Command(binary, "serve", r.configuration())
+	command.Dir, command.Stdout, command.Stderr = r.Dir, output, output
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// Signs the state of uploads under way. It protects nothing here, where anybody may upload; without it each start warns.
+	command.Env = append(os.Environ(), "REGISTRY_HTTP_SECRET=local-cluster")
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("%s cannot be started: %w", program, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait()
+		close(ended)
+	}()
+	return ended, nil
+}
+
+func (r Registry) whyEnded() error {
+	content, err := os.ReadFile(r.log())
+	if err != nil {
+		return err
+	}
+	if bytes.Contains(content, []byte("address already in use")) {
+		_, port, _ := net.SplitHostPort(r.Address)
+		return fmt.Errorf("another program listens on port %s, which the registry needs at %s: stop it (ss -ltnp 'sport = :%s' names it; "+
+			"for Debian's own service: systemctl disable --now %s)", port, r.Address, port, program)
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(content)), "\n")
+	return fmt.Errorf("the registry ended at once: %s; its log is %s", first, r.log())
+}
+
+func (r Registry) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address+"/v2/", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("http://%s/v2/ answers %s", r.Address, response.Status)
+	}
+	return nil
+}
+
+// processes are the running registries with this configuration file: none or one, unless something went wrong.
+func (r Registry) processes() []int {
+	wanted := "\x00serve\x00" + r.configuration() + "\x00"
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return nil
+	}
+	var found []int
+	for _, line := range lines {
+		content, err := os.ReadFile(line)
+		if err != nil || !strings.HasSuffix(string(content), wanted) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(line))); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// stop ends the registry, with force when it does not go within five seconds, and returns when it is gone.
+func (r Registry) stop(ctx context.Context) error {
+	began := time.Now()
+	for {
+		pids := r.processes()
+		if len(pids) == 0 {
+			return nil
+		}
+		signal := syscall.SIGTERM
+		if time.Since(began) > 5*time.Second {
+			signal = syscall.SIGKILL
+		}
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("the registry (process %d) cannot be stopped: %w", pid, err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the registry (process %d) does not end", pids[0])
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (r Registry) addAddress(ctx context.Context) error {
+	host, _, err := net.SplitHostPort(r.Address)
+	if err != nil {
+		return err
+	}
+	if net.ParseIP(host).IsLoopback() || hasAddress(host) {
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("the registry needs the address %s on the loopback interface, which only root can add: run this as root", host)
+	}
+	return ip(ctx, "address", "replace", host+"/32", "dev", "lo")
+}
+
+func hasAddress(host string) bool {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && network.IP.String() == host {
+			return true
+		}
+	}
+	return false
+}
+
+func ip(ctx context.Context, arguments ...string) error {
+	if output, err := exec.CommandContext(ctx, "ip", arguments...).CombinedOutput(); err != nil {
+		return fmt.Errorf("ip %s: %w: %s", strings.Join(arguments, " "), err, bytes.TrimSpace(output))
+	}
+	return nil
+}

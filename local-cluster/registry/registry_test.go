@@ -1,0 +1,172 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"kubeopera.io/local-cluster/image"
+)
+
+// fresh is an empty registry on a free port of the loopback address; it is stopped when the test ends.
+func fresh(t *testing.T) Registry {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(program + " is not installed")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := Registry{Dir: filepath.Join(t.TempDir(), "registry"), Address: listener.Addr().String()}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return registry
+}
+
+func up(t *testing.T, registry Registry) int {
+	t.Helper()
+	if err := registry.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pids := registry.processes()
+	if len(pids) != 1 {
+		t.Fatalf("the registry runs as processes %v", pids)
+	}
+	return pids[0]
+}
+
+func TestARegistryIsStartedOnce(t *testing.T) {
+	registry := fresh(t)
+	if first, second := up(t, registry), up(t, registry); first != second {
+		t.Errorf("process %d was replaced by %d", first, second)
+	}
+}
+
+func TestAKilledRegistryIsStartedAgainWithItsContent(t *testing.T) {
+	registry := fresh(t)
+	pid := up(t, registry)
+	entry := made(t, "example.org/thing:v1", "content")
+	if _, err := registry.Fill(t.Context(), []Entry{entry}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if again := up(t, registry); again == pid {
+		t.Errorf("process %d survived", pid)
+	}
+	if has, err := registry.Has(t.Context(), entry.Name); err != nil || !has {
+		t.Errorf("the content is gone (%v)", err)
+	}
+}
+
+func TestARegistryThatDoesNotAnswerIsReplaced(t *testing.T) {
+	registry := fresh(t)
+	pid := up(t, registry)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if again := up(t, registry); again == pid {
+		t.Errorf("process %d is stopped and still the registry", pid)
+	}
+}
+
+func TestDownLeavesNothingRunningAndMayBeSaidTwice(t *testing.T) {
+	registry := fresh(t)
+	up(t, registry)
+	for range 2 {
+		if err := registry.Down(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if pids := registry.processes(); len(pids) > 0 {
+			t.Fatalf("processes %v are left", pids)
+		}
+	}
+}
+
+func TestATakenPortIsNamedWithWhatToDo(t *testing.T) {
+	registry := fresh(t)
+	listener, err := net.Listen("tcp", registry.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = connection.Close()
+		}
+	}()
+	err = registry.Up(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "another program listens on port") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestASecondFillUploadsNothing(t *testing.T) {
+	registry := fresh(t)
+	up(t, registry)
+	entries := []Entry{made(t, "example.org/thing:v1", "one"), made(t, "example.org/other:v1", "two")}
+	for _, wanted := range []Filled{{Added: 2}, {Unchanged: 2}} {
+		filled, err := registry.Fill(t.Context(), entries, io.Discard)
+		if err != nil || filled != wanted {
+			t.Fatalf("filled %+v (%v), not %+v", filled, err, wanted)
+		}
+	}
+	var told bytes.Buffer
+	entries[1] = made(t, "example.org/other:v1", "three")
+	filled, err := registry.Fill(t.Context(), entries, &told)
+	if err != nil || filled != (Filled{Added: 1, Unchanged: 1}) {
+		t.Errorf("after a change it filled %+v (%v)", filled, err)
+	}
+	if !strings.Contains(told.String(), "/example.org/other:v1") || strings.Contains(told.String(), "thing") {
+		t.Errorf("it told %q", told.String())
+	}
+}
+
+func TestAProgramThatCannotBeReadIsNamed(t *testing.T) {
+	registry := fresh(t)
+	up(t, registry)
+	entry, err := imageEntry(RealImage, "example.org/thing:v1", func(context.Context, io.Writer) (image.Image, error) {
+		return image.Image{Reference: "example.org/thing:v1", Files: []image.File{image.Program("/nowhere/thing", "thing")}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registry.Fill(t.Context(), []Entry{entry}, io.Discard); err == nil || !strings.Contains(err.Error(), "example.org/thing:v1") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// made is an entry whose image holds one file with the content.
+func made(t *testing.T, upstream, content string) Entry {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := imageEntry(RealImage, upstream, func(context.Context, io.Writer) (image.Image, error) {
+		return image.Image{Reference: upstream, Files: []image.File{image.Program(file, "program")}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry
+}
