@@ -65,15 +65,7 @@ pub async fn read_all<T: DeserializeOwned>(
     // The API server compacts old revisions every five minutes, so a list slower than that would end in 410 Gone. It
     // is reported as it is: the next look begins anew.
     loop {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.append_pair("limit", &PAGE.to_string());
-        if !selector.is_empty() {
-            query.append_pair("labelSelector", &selector.join(","));
-        }
-        if !next.is_empty() {
-            query.append_pair("continue", &next);
-        }
-        let path = format!("{collection}?{}", query.finish());
+        let path = format!("{collection}?{}", page_query(&selector.join(","), &next));
         let page: Page<T> = match client.request(request(&path, view.accept(true))).await {
             Ok(page) => page,
             Err(error) if is_not_found(&error) => return Ok(None),
@@ -85,6 +77,19 @@ pub async fn read_all<T: DeserializeOwned>(
             return Ok(Some(objects));
         }
     }
+}
+
+/// Kept out of the async function: the serializer cannot be sent between threads.
+fn page_query(selector: &str, next: &str) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("limit", &PAGE.to_string());
+    if !selector.is_empty() {
+        query.append_pair("labelSelector", selector);
+    }
+    if !next.is_empty() {
+        query.append_pair("continue", next);
+    }
+    query.finish()
 }
 
 /// A path that is no path of a URL becomes a request for `/`, which no object is at.

@@ -1,0 +1,149 @@
+//! auth-service: who somebody is and what they may do.
+//!
+//! Passwords are kept as argon2id hashes and session tokens as SHA-256; neither can be turned back. Nothing here ever
+//! logs, stores or returns a password.
+
+mod password;
+mod session;
+mod store;
+mod throttle;
+
+use std::{io, sync::Arc};
+
+use async_trait::async_trait;
+use auth_service_contract::{ActiveSession, Auth, AuthError, Role, Session};
+use jiff::Timestamp;
+use sea_orm::{DatabaseConnection, DbErr};
+use vocabulary::{AdminUsername, ClusterId, Email, Secret};
+
+use crate::{password::Passwords, store::users};
+
+/// Name of the first administrator of a KubeOpera.
+pub const FIRST_ADMINISTRATOR: &str = "admin";
+
+/// The time, as an argument: tests let it pass at will.
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// auth-service on a database of its own tables.
+pub struct AuthService {
+    db: DatabaseConnection,
+    passwords: Passwords,
+    clock: Clock,
+}
+
+/// auth-service cannot start, or the first administrator could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// The tables could not be brought up to date.
+    #[error(transparent)]
+    Database(#[from] service_kit::database::OpenError),
+    /// A password could not be hashed.
+    #[error(transparent)]
+    Hash(#[from] password::HashError),
+    /// The users could not be read or written.
+    #[error("the users cannot be read or written")]
+    Users(#[from] DbErr),
+    /// Nobody was told the password, so nobody was made administrator.
+    #[error("the first administrator's password could not be told")]
+    NotTold(#[source] io::Error),
+}
+
+impl AuthService {
+    /// Brings auth-service's tables up to date and serves from them.
+    pub async fn open(db: DatabaseConnection) -> Result<Self, SetUpError> {
+        Self::open_at(db, Arc::new(Timestamp::now)).await
+    }
+
+    async fn open_at(db: DatabaseConnection, clock: Clock) -> Result<Self, SetUpError> {
+        service_kit::database::migrate::<store::Migrator>(&db).await?;
+        Ok(Self { db, passwords: Passwords::new().await?, clock })
+    }
+
+    /// Makes a first administrator with a random password if there is no user at all, and says whether it did.
+    ///
+    /// `tell` gets name and password before anything is stored: whoever dies in between leaves a KubeOpera without users,
+    /// which tells another password at the next start, and never one with an administrator whose password nobody knows.
+    pub async fn ensure_first_administrator(
+        &self,
+        tell: impl FnOnce(&str, &Secret) -> io::Result<()> + Send,
+    ) -> Result<bool, SetUpError> {
+        if users::any(&self.db).await? {
+            return Ok(false);
+        }
+        let password = password::random();
+        let hash = self.passwords.hash(&password).await?;
+        let tx = service_kit::database::begin_write(&self.db).await?;
+        if users::any(&tx).await? {
+            return Ok(false);
+        }
+        let now = (self.clock)();
+        users::insert(&tx, FIRST_ADMINISTRATOR, Role::PlatformAdministrator, hash, now).await?;
+        tell(FIRST_ADMINISTRATOR, &password).map_err(SetUpError::NotTold)?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Adds a user. `false` if the name is taken.
+    pub async fn add_user(&self, username: &AdminUsername, role: Role, password: &Secret) -> Result<bool, SetUpError> {
+        let hash = self.passwords.hash(password).await?;
+        match users::insert(&self.db, username.as_str(), role, hash, (self.clock)()).await {
+            Ok(()) => Ok(true),
+            Err(error) if service_kit::database::is_unique_violation(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[async_trait]
+impl Auth for AuthService {
+    async fn log_in(&self, username: &str, password: &Secret, address: &str) -> Result<Session, AuthError> {
+        let now = (self.clock)();
+        let attempt = throttle::Attempt::of(username, address);
+        throttle::admit(&self.db, &attempt, now).await?;
+
+        let user = users::by_name(&self.db, username).await.map_err(unavailable)?;
+        // Without a user a decoy is checked, so that the time does not tell which names exist.
+        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        let is_right = self.passwords.verify(password, hash).await?;
+        let Some(user) = user.filter(|user| is_right && user.disabled_at.is_none()) else {
+            return Err(AuthError::WrongCredentials);
+        };
+
+        throttle::forgive(&self.db, &attempt).await?;
+        session::begin(&self.db, user.person(), now).await
+    }
+
+    async fn session(&self, token: &Secret) -> Result<ActiveSession, AuthError> {
+        session::find(&self.db, token, (self.clock)()).await
+    }
+
+    async fn log_out(&self, token: &Secret) -> Result<(), AuthError> {
+        session::end(&self.db, token).await
+    }
+
+    async fn ensure_administrator(
+        &self,
+        cluster: ClusterId,
+        email: &Email,
+        username: &AdminUsername,
+        password: &Secret,
+    ) -> Result<(), AuthError> {
+        use store::environment_administrators as administrators;
+        if administrators::exists(&self.db, cluster).await.map_err(unavailable)? {
+            return Ok(());
+        }
+        let hash = self.passwords.hash(password).await.map_err(unavailable)?;
+        administrators::insert_if_absent(&self.db, cluster, email, username, hash, (self.clock)())
+            .await
+            .map_err(unavailable)
+    }
+}
+
+/// The caller learns that it is not their fault, the log why.
+fn unavailable(error: impl std::error::Error) -> AuthError {
+    tracing::error!("auth-service cannot answer: {}", service_kit::chain(&error));
+    AuthError::Unavailable
+}
+
+#[cfg(test)]
+mod tests;

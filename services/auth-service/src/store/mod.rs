@@ -1,0 +1,33 @@
+//! auth-service's tables. SQL is here and nowhere else.
+
+pub(crate) mod attempts;
+pub(crate) mod environment_administrators;
+mod migration;
+pub(crate) mod sessions;
+pub(crate) mod users;
+
+use std::fmt;
+
+use sea_orm::DeriveValueType;
+
+pub(crate) use migration::Migrator;
+
+/// An argon2id hash as a PHC string. It prints as dots: it cannot be turned back, but it can be guessed at.
+#[derive(Clone, PartialEq, Eq, DeriveValueType)]
+pub struct PasswordHash(String);
+
+impl PasswordHash {
+    pub(crate) fn new(phc: String) -> Self {
+        Self(phc)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("••••••••")
+    }
+}

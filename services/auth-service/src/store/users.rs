@@ -1,0 +1,96 @@
+//! People who may log in.
+
+use auth_service_contract::{Role, User};
+use jiff::Timestamp;
+use sea_orm::{ActiveValue::Set, entity::prelude::*, sea_query::ValueTypeErr};
+use service_kit::database::Micros;
+use uuid::Uuid;
+
+use super::PasswordHash;
+
+mod entity {
+    #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
+
+    use super::{Micros, PasswordHash, StoredRole, Uuid};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "users")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        #[sea_orm(unique)]
+        pub username: String,
+        pub role: StoredRole,
+        pub password_hash: PasswordHash,
+        pub created_at: Micros,
+        pub disabled_at: Option<Micros>,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+pub(crate) use entity::{Column, Entity, Model};
+
+/// A role as the column spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sea_orm::DeriveValueType)]
+#[sea_orm(value_type = "String")]
+pub struct StoredRole(pub(crate) Role);
+
+impl std::fmt::Display for StoredRole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Role::PlatformAdministrator => "platform_administrator",
+            Role::Operator => "operator",
+            Role::Viewer => "viewer",
+        })
+    }
+}
+
+impl std::str::FromStr for StoredRole {
+    type Err = ValueTypeErr;
+    fn from_str(text: &str) -> Result<Self, ValueTypeErr> {
+        match text {
+            "platform_administrator" => Ok(Self(Role::PlatformAdministrator)),
+            "operator" => Ok(Self(Role::Operator)),
+            "viewer" => Ok(Self(Role::Viewer)),
+            _ => Err(ValueTypeErr),
+        }
+    }
+}
+
+impl Model {
+    /// The person, without what only auth-service may know.
+    pub(crate) fn person(&self) -> User {
+        User { id: self.id, username: self.username.clone(), role: self.role.0 }
+    }
+}
+
+pub(crate) async fn any(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
+    Ok(Entity::find().one(db).await?.is_some())
+}
+
+pub(crate) async fn by_name(db: &impl ConnectionTrait, username: &str) -> Result<Option<Model>, DbErr> {
+    Entity::find().filter(Column::Username.eq(username)).one(db).await
+}
+
+pub(crate) async fn insert(
+    db: &impl ConnectionTrait,
+    username: &str,
+    role: Role,
+    password_hash: PasswordHash,
+    now: Timestamp,
+) -> Result<(), DbErr> {
+    let user = entity::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        username: Set(username.to_owned()),
+        role: Set(StoredRole(role)),
+        password_hash: Set(password_hash),
+        created_at: Set(now.into()),
+        disabled_at: Set(None),
+    };
+    Entity::insert(user).exec(db).await.map(|_| ())
+}

@@ -1,0 +1,89 @@
+//! The use cases. Each takes the caller first and checks first what they may do. No SQL and no HTTP in here.
+
+mod caller;
+pub(crate) mod clusters;
+mod register;
+pub(crate) mod removal;
+pub(crate) mod sessions;
+
+use std::sync::Arc;
+
+use auth_service_contract::Auth;
+use jiff::Timestamp;
+use kube::Client;
+use sea_orm::{DatabaseConnection, DbErr};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use vocabulary::ClusterId;
+
+pub(crate) use caller::Caller;
+
+use crate::{
+    config::PlatformDefaults,
+    events::Events,
+    resources::observed::Observed,
+    store::{clusters::Record, outbox},
+    view::{Circumstances, Cluster, MakingTrouble},
+};
+
+/// What the use cases work with.
+pub(crate) struct Platform {
+    pub(crate) db: DatabaseConnection,
+    /// Client for the cluster that holds the HostCluster resources.
+    pub(crate) client: Client,
+    pub(crate) auth: Arc<dyn Auth>,
+    pub(crate) defaults: PlatformDefaults,
+    pub(crate) observed: Observed,
+    pub(crate) events: Events,
+    /// Wakes the relay: something is in the outbox.
+    pub(crate) outbox_filled: Notify,
+    /// Wakes the task that asks whether the API server answers.
+    pub(crate) access_doubted: Notify,
+    /// Wakes the repair loop.
+    pub(crate) repair_wanted: Notify,
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl Platform {
+    pub(crate) fn new(
+        db: DatabaseConnection,
+        client: Client,
+        auth: Arc<dyn Auth>,
+        defaults: PlatformDefaults,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Self {
+            db,
+            client,
+            auth,
+            defaults,
+            observed: Observed::new(Timestamp::now()),
+            events: Events::new(),
+            outbox_filled: Notify::new(),
+            access_doubted: Notify::new(),
+            repair_wanted: Notify::new(),
+            shutdown,
+        }
+    }
+
+    /// A cluster as it is at this moment; `None` if it is not on record.
+    pub(crate) async fn look_at(&self, cluster: ClusterId) -> Result<Option<Cluster>, DbErr> {
+        let revision = self.events.revision_of(cluster);
+        let Some(record) = crate::store::clusters::by_id(&self.db, cluster).await? else { return Ok(None) };
+        let entry = outbox::of(&self.db, &[cluster]).await?.pop();
+        Ok(Some(self.view(&record, entry, revision)))
+    }
+
+    fn view(&self, record: &Record, entry: Option<outbox::Entry>, revision: u64) -> Cluster {
+        let trouble = entry.and_then(|entry| {
+            Some(MakingTrouble {
+                message: entry.trouble?,
+                attempt: entry.attempts,
+                next_attempt_at: entry.next_attempt_at,
+            })
+        });
+        let unreadable_since = self.observed.unreadable_since();
+        let resource = self.observed.resource(record.id);
+        Cluster::of(record, resource.as_deref(), Circumstances { trouble, unreadable_since, revision })
+    }
+}

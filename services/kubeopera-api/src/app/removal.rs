@@ -1,0 +1,40 @@
+//! Following what somebody deletes in Kubernetes.
+//!
+//! Deleting a HostCluster there means to disconnect the cluster, so that the record goes with it. A resource that is
+//! merely missing is another thing: see `resources::repair`.
+
+use jiff::Timestamp;
+use sea_orm::DbErr;
+use service_kit::database::begin_write;
+use vocabulary::ClusterId;
+
+use super::Platform;
+use crate::store::{
+    audit::{self, Action, Actor, Outcome},
+    clusters,
+};
+
+impl Platform {
+    /// The resource is being deleted: from now on it is not made again.
+    pub(crate) async fn begin_removal(&self, cluster: ClusterId) -> Result<(), DbErr> {
+        if clusters::begin_removal(&self.db, cluster, Timestamp::now()).await? {
+            tracing::info!(cluster.id = %cluster, "the HostCluster is being deleted, so its cluster is let go of");
+            self.events.mark(cluster);
+        }
+        Ok(())
+    }
+
+    /// The resource is gone because somebody deleted it: the record goes as well.
+    pub(crate) async fn finish_removal(&self, cluster: ClusterId) -> Result<(), DbErr> {
+        let tx = begin_write(&self.db).await?;
+        if !clusters::delete(&tx, cluster).await? {
+            return Ok(());
+        }
+        let object = Some(cluster.to_string());
+        audit::write(&tx, Actor::KubeOpera, Action::RemoveCluster, object, Outcome::Done).await?;
+        tx.commit().await?;
+        tracing::info!(cluster.id = %cluster, "the cluster is let go of and off the record");
+        self.events.mark(cluster);
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! What kubeopera-api is told at its start.
+
+use std::time::Duration;
+
+use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
+
+/// How the API is served.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Other origins whose pages may change things, such as `https://kubeopera.acme.com` behind a proxy that rewrites the
+    /// Host header. The page's own origin needs no mention.
+    pub trusted_origins: Vec<String>,
+    /// A request that is not answered by then is given up.
+    pub request_limit: Duration,
+}
+
+impl Default for Config {
+    /// No other origins, 30 s.
+    fn default() -> Self {
+        Self { trusted_origins: Vec::new(), request_limit: Duration::from_secs(30) }
+    }
+}
+
+/// What a cluster gets unless somebody says otherwise.
+#[derive(Debug, Clone)]
+pub struct PlatformDefaults {
+    /// Repository for the clusters' trees.
+    pub git_url: GitUrl,
+    /// Secret in kubeopera-system with its credentials.
+    pub git_credentials_secret: SecretName,
+    /// Domain under which the host cluster's environment is reached, if it is to be.
+    pub domain: Option<Domain>,
+    /// Name of the host cluster.
+    pub host_name: ClusterName,
+}

@@ -1,0 +1,157 @@
+//! News for the open pages: which cluster changed, in the order of revisions.
+//!
+//! Whoever changes something marks the cluster; one task looks at each marked cluster and publishes what it sees. As
+//! there is only one, what is published with a higher revision is never older.
+
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
+use vocabulary::ClusterId;
+
+use crate::app::Platform;
+
+/// Events kept for pages that come back. At about 1.5 KB each.
+const KEPT: usize = 512;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) revision: u64,
+    pub(crate) news: News,
+}
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub(crate) enum News {
+    /// A cluster is new or changed: its JSON.
+    Cluster(Arc<str>),
+    /// A cluster is off the record.
+    Removed(ClusterId),
+    /// Anything may have changed: read again.
+    Reset,
+}
+
+/// What a page gets that opens the stream.
+pub(crate) struct Subscription {
+    /// The revision up to which the page is told everything, or will have read everything itself.
+    pub(crate) begins_at: u64,
+    pub(crate) missed: Vec<Event>,
+    pub(crate) coming: broadcast::Receiver<Event>,
+}
+
+/// The stream of events of this process.
+pub(crate) struct Events {
+    published: Mutex<Published>,
+    sender: broadcast::Sender<Event>,
+    marked: Mutex<BTreeSet<ClusterId>>,
+    wake: Notify,
+}
+
+struct Published {
+    /// The last revision given.
+    last: u64,
+    /// Revisions up to this one are no longer kept.
+    floor: u64,
+    recent: VecDeque<Event>,
+    /// The last revision of each cluster.
+    of_cluster: HashMap<ClusterId, u64>,
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        let start = now_micros();
+        let published = Published { last: start, floor: start, recent: VecDeque::new(), of_cluster: HashMap::new() };
+        let (sender, _) = broadcast::channel(KEPT);
+        Self { published: Mutex::new(published), sender, marked: Mutex::default(), wake: Notify::new() }
+    }
+
+    /// Has the cluster looked at and published soon.
+    pub(crate) fn mark(&self, cluster: ClusterId) {
+        self.marked.lock().unwrap_or_else(PoisonError::into_inner).insert(cluster);
+        self.wake.notify_one();
+    }
+
+    /// Tells every page to read everything again.
+    pub(crate) fn reset(&self) {
+        self.publish(None, |_| News::Reset);
+    }
+
+    /// The revision with which a cluster was last published. To be read before the cluster itself is looked at.
+    pub(crate) fn revision_of(&self, cluster: ClusterId) -> u64 {
+        let published = self.published();
+        published.of_cluster.get(&cluster).copied().unwrap_or(published.floor)
+    }
+
+    /// Everything after the revision that a page saw last, or a reset if that is no longer known.
+    pub(crate) fn subscribe(&self, last_seen: Option<u64>) -> Subscription {
+        let published = self.published();
+        let missed = match last_seen {
+            None => Vec::new(),
+            Some(seen) if (published.floor..=published.last).contains(&seen) => {
+                published.recent.iter().filter(|event| event.revision > seen).cloned().collect()
+            }
+            Some(_) => vec![Event { revision: published.last, news: News::Reset }],
+        };
+        Subscription { begins_at: published.last, missed, coming: self.sender.subscribe() }
+    }
+
+    /// Revisions are microseconds since 1970, and always grow: also over a restart, and whatever the clock does meanwhile.
+    fn publish(&self, cluster: Option<ClusterId>, news: impl FnOnce(u64) -> News) {
+        let mut published = self.published();
+        let revision = now_micros().max(published.last + 1);
+        let event = Event { revision, news: news(revision) };
+        published.last = revision;
+        if let Some(cluster) = cluster {
+            if matches!(event.news, News::Removed(_)) {
+                published.of_cluster.remove(&cluster);
+            } else {
+                published.of_cluster.insert(cluster, revision);
+            }
+        }
+        if published.recent.len() >= KEPT
+            && let Some(oldest) = published.recent.pop_front()
+        {
+            published.floor = oldest.revision;
+        }
+        published.recent.push_back(event.clone());
+        // Nobody listening is no trouble.
+        let _ = self.sender.send(event);
+    }
+
+    fn published(&self) -> std::sync::MutexGuard<'_, Published> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn now_micros() -> u64 {
+    u64::try_from(Timestamp::now().as_microsecond()).unwrap_or(0)
+}
+
+/// Looks at each marked cluster and publishes what it sees.
+pub(crate) async fn keep_announcing(platform: Arc<Platform>, shutdown: CancellationToken) {
+    let events = &platform.events;
+    loop {
+        tokio::select! { () = events.wake.notified() => {}, () = shutdown.cancelled() => return }
+        let marked = std::mem::take(&mut *events.marked.lock().unwrap_or_else(PoisonError::into_inner));
+        for cluster in marked {
+            match platform.look_at(cluster).await {
+                Ok(Some(mut view)) => events.publish(Some(cluster), |revision| {
+                    view.revision = revision;
+                    serde_json::to_string(&view).map_or(News::Reset, |json| News::Cluster(json.into()))
+                }),
+                Ok(None) => events.publish(Some(cluster), |_| News::Removed(cluster)),
+                Err(error) => {
+                    tracing::warn!(cluster.id = %cluster, "a change is published later: {}", service_kit::chain(&error));
+                    events.mark(cluster);
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            }
+        }
+    }
+}

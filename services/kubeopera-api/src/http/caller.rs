@@ -1,0 +1,73 @@
+//! Who is let in. It fails closed: a handler that wants a [`Caller`] on a route without a session gets none, and answers
+//! 401.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+
+use auth_service_contract::Role;
+use axum::{
+    extract::{ConnectInfo, FromRequestParts, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use axum_extra::extract::CookieJar;
+use http::{HeaderMap, request::Parts};
+use service_kit::Problem;
+use vocabulary::Secret;
+
+use super::session::COOKIE;
+use crate::{
+    app::{Caller, Platform},
+    error::AppError,
+};
+
+/// Middleware: no session, no entrance.
+pub(crate) async fn require_session(
+    State(platform): State<Arc<Platform>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(token) = token(request.headers()) else { return AppError::NoSession.into_response() };
+    match platform.caller(token, address(request.extensions())).await {
+        Ok(caller) => {
+            tracing::debug!(user.id = %caller.user.id, role = role(&caller), "let in");
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+fn role(caller: &Caller) -> &'static str {
+    match caller.user.role {
+        Role::PlatformAdministrator => "platform_administrator",
+        Role::Operator => "operator",
+        Role::Viewer => "viewer",
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(|| AppError::NoSession.into())
+    }
+}
+
+/// The session's token, as the browser sends it.
+pub(crate) fn token(headers: &HeaderMap) -> Option<Secret> {
+    CookieJar::from_headers(headers).get(COOKIE).map(|cookie| Secret::new(cookie.value()))
+}
+
+/// Where a request comes from: the other end of the connection. Headers that claim something else are not believed.
+#[derive(Debug, Clone)]
+pub(crate) struct Address(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Address {
+    type Rejection = Infallible;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(address(&parts.extensions)))
+    }
+}
+
+fn address(extensions: &http::Extensions) -> String {
+    extensions.get::<ConnectInfo<SocketAddr>>().map_or_else(|| "unknown".to_owned(), |peer| peer.0.ip().to_string())
+}

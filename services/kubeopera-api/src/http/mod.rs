@@ -1,0 +1,137 @@
+//! HTTP: extract, call a use case, answer. Nothing is decided here but who is let in.
+
+mod caller;
+mod clusters;
+mod events;
+mod health;
+mod session;
+mod ui;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use service_kit::{Problem, request};
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::CompressionLayer,
+    csrf::{ConfigError, CsrfLayer, ProtectionError},
+};
+use utoipa::{
+    OpenApi,
+    openapi::security::{ApiKey, ApiKeyValue, SecurityScheme},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{app::Platform, config::Config};
+
+/// No request of the API needs more.
+const LARGEST_BODY: usize = 64 * 1024;
+
+/// What a page from here may load and do: only what comes from here. No inline script, no frame around it.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'none'; img-src 'self' data:; \
+     font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "KubeOpera",
+    description = "The API of kubeopera-api, which the dashboard uses. Errors are RFC 9457 problem documents whose \
+                   `code` is stable.",
+    license(name = "Apache-2.0", identifier = "Apache-2.0")
+))]
+struct Document;
+
+/// Routes that need no session.
+fn open_routes() -> OpenApiRouter<Arc<Platform>> {
+    OpenApiRouter::new().routes(routes!(session::create_session, session::delete_session))
+}
+
+/// Routes behind a session. Whoever adds one here need not think of that; what the caller may do is checked in `app`.
+fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
+    OpenApiRouter::new()
+        .routes(routes!(session::get_session))
+        .routes(routes!(clusters::list_clusters))
+        .routes(routes!(clusters::register_cluster))
+        .routes(routes!(clusters::get_cluster))
+        .routes(routes!(events::stream_events))
+}
+
+/// The document, made from the handlers.
+pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
+    let routes = open_routes().merge(guarded_routes());
+    let mut document = OpenApiRouter::with_openapi(Document::openapi()).merge(routes).into_openapi();
+    let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(session::COOKIE)));
+    document.components.get_or_insert_default().security_schemes.insert("session".to_owned(), cookie.into());
+    document
+}
+
+/// The whole surface: API, health, dashboard.
+pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router, ConfigError> {
+    let mut csrf = CsrfLayer::new();
+    for origin in &config.trusted_origins {
+        csrf = csrf.add_trusted_origin(origin)?;
+    }
+    let csrf = csrf.with_rejection_response(|_: ProtectionError| {
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "csrf_rejected",
+            "This change was asked for by a page of another site, so it was refused.",
+        )
+        .hint("If KubeOpera is behind a proxy, let it pass the headers Host and Origin on unchanged.")
+        .into_response()
+    });
+    let (open, _) = open_routes().split_for_parts();
+    let (guarded, _) = guarded_routes().split_for_parts();
+    let guarded = guarded.route_layer(from_fn_with_state(Arc::clone(&platform), caller::require_session));
+    let api = Router::new()
+        .merge(open)
+        .merge(guarded)
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn_with_state(config.request_limit, request::time_limit))
+        .layer(csrf)
+        .layer(from_fn(never_stored));
+    Ok(Router::new()
+        .merge(api)
+        .merge(health::routes())
+        .fallback(ui::serve)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(request::panicked))
+        .layer(from_fn(security_headers))
+        .layer(from_fn(request::scope))
+        .with_state(platform))
+}
+
+async fn method_not_allowed() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not know this method.")
+        .hint("The header Allow lists those it knows.")
+}
+
+/// Answers of the API are about this moment and this person.
+async fn never_stored(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+async fn security_headers(request: Request, next: Next) -> Response {
+    const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+    const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+    const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static("camera=(), geolocation=(), microphone=()"));
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}

@@ -1,0 +1,77 @@
+//! kubeopera-api: the HTTP API, the clusters on record, their HostCluster resources, and the dashboard.
+//!
+//! A record says that a cluster is there and what is wanted of it; the resource says where it is. This service makes the
+//! resource follow the record and never writes a resource's status.
+
+mod app;
+mod config;
+mod error;
+mod events;
+mod http;
+mod resources;
+mod store;
+mod view;
+
+use std::sync::Arc;
+
+use auth_service_contract::Auth;
+use sea_orm::DatabaseConnection;
+use service_kit::database::OpenError;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::app::Platform;
+pub use crate::config::{Config, PlatformDefaults};
+
+/// kubeopera-api cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The tables could not be brought up to date.
+    #[error(transparent)]
+    Database(#[from] OpenError),
+    /// An origin in the configuration is none.
+    #[error("the trusted origin is not an origin such as https://kubeopera.acme.com")]
+    Origin,
+    /// The listener failed.
+    #[error("the listener failed")]
+    Listen(#[from] std::io::Error),
+}
+
+/// Serves until `shutdown` is cancelled, then ends in order: requests first, then the tasks behind them.
+///
+/// `client` is for the cluster KubeOpera itself belongs to, where the HostCluster resources are.
+pub async fn run(
+    config: Config,
+    listener: TcpListener,
+    db: DatabaseConnection,
+    client: kube::Client,
+    auth: Arc<dyn Auth>,
+    defaults: PlatformDefaults,
+    shutdown: CancellationToken,
+) -> Result<(), RunError> {
+    service_kit::database::migrate::<store::Migrator>(&db).await?;
+    let platform = Arc::new(Platform::new(db, client, auth, defaults, shutdown.clone()));
+    let router = http::router(Arc::clone(&platform), &config).map_err(|_| RunError::Origin)?;
+
+    let background = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    tasks.spawn(resources::watch::keep(Arc::clone(&platform), background.clone()));
+    tasks.spawn(resources::access::keep_asking(Arc::clone(&platform), background.clone()));
+    tasks.spawn(resources::relay::keep_relaying(Arc::clone(&platform), background.clone()));
+    tasks.spawn(resources::repair::keep_repairing(Arc::clone(&platform), background.clone()));
+    tasks.spawn(events::keep_announcing(platform, background.clone()));
+    tasks.close();
+
+    let served = service_kit::serve::serve(listener, router, shutdown).await;
+    background.cancel();
+    tasks.wait().await;
+    Ok(served?)
+}
+
+/// The OpenAPI document of the API, made from the handlers, as it is committed under `openapi/`.
+pub fn openapi_json() -> Result<String, serde_json::Error> {
+    Ok(http::openapi().to_pretty_json()? + "\n")
+}
+
+#[cfg(test)]
+mod tests;

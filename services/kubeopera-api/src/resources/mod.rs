@@ -1,0 +1,15 @@
+//! The HostCluster resources: watched, made when the outbox says so, and repaired when they and the records disagree.
+
+pub(crate) mod access;
+pub(crate) mod observed;
+pub(crate) mod relay;
+pub(crate) mod repair;
+pub(crate) mod watch;
+
+use host_cluster_controller_crd::{HostCluster, NAMESPACE};
+use kube::{Api, Client};
+
+/// The HostClusters of this KubeOpera.
+fn resources(client: &Client) -> Api<HostCluster> {
+    Api::namespaced(client.clone(), NAMESPACE)
+}

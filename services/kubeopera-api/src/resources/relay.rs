@@ -1,0 +1,122 @@
+//! Does what the outbox says: makes the HostCluster of a record exist.
+//!
+//! Everything here may happen twice, in this process after a crash or in another beside it: the name of the resource is
+//! the cluster's id, so that the second time finds the first one's work.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use kube::api::PostParams;
+use kube_kit::{Attempt, trouble};
+use sea_orm::DbErr;
+use tokio_util::sync::CancellationToken;
+use vocabulary::{Trouble, TroubleKind};
+
+use super::resources;
+use crate::{
+    app::Platform,
+    store::{
+        clusters::{self, Record},
+        outbox::{self, Entry},
+    },
+};
+
+/// Entries looked at in one go.
+const BATCH: u64 = 50;
+/// The first pause after a trouble; each next is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause, also after a refusal: somebody may have changed what it was refused for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+const ATTEMPT: Attempt<'static> = Attempt("create the HostCluster resource");
+
+/// Works through the outbox whenever something is due.
+pub(crate) async fn keep_relaying(platform: Arc<Platform>, shutdown: CancellationToken) {
+    loop {
+        let pause = match relay_what_is_due(&platform).await {
+            Ok(pause) => pause,
+            Err(error) => {
+                tracing::warn!("the outbox cannot be read or written: {}", service_kit::chain(&error));
+                FIRST_PAUSE
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = platform.outbox_filled.notified() => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// Does everything that is due and returns how long there will be nothing to do.
+pub(super) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, DbErr> {
+    let entries = outbox::next(&platform.db, BATCH).await?;
+    for entry in &entries {
+        if entry.next_attempt_at > Timestamp::now() {
+            return Ok(until(entry.next_attempt_at));
+        }
+        relay(platform, entry).await?;
+    }
+    // Look again at once after work: what was postponed has its time now, and there may be more than one batch.
+    Ok(if entries.is_empty() { LONGEST_PAUSE } else { Duration::ZERO })
+}
+
+async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
+    let record = clusters::by_id(&platform.db, entry.cluster).await?;
+    let Some(record) = record.filter(|record| record.removing_since.is_none()) else {
+        return outbox::done(&platform.db, entry.cluster).await;
+    };
+    match ensure(platform, &record).await {
+        Ok(()) => outbox::done(&platform.db, entry.cluster).await?,
+        Err(trouble) => {
+            let attempts = entry.attempts.saturating_add(1);
+            let pause = pause_after(&trouble, attempts);
+            tracing::warn!(cluster.id = %record.id, attempts, ?pause, "{trouble}");
+            let next = Timestamp::now() + pause;
+            outbox::postpone(&platform.db, entry.cluster, attempts, next, &trouble.message).await?;
+        }
+    }
+    platform.events.mark(entry.cluster);
+    Ok(())
+}
+
+/// Creates the resource. One that is there already is success if it is the record's.
+async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
+    let api = resources(&platform.client);
+    let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
+    let refused = match api.create(&params, &record.resource()).await {
+        Ok(_) => return Ok(()),
+        Err(error) => error,
+    };
+    if !matches!(&refused, kube::Error::Api(status) if status.is_already_exists()) {
+        return Err(trouble(ATTEMPT, &refused));
+    }
+    let existing = api.get(&record.id.to_string()).await.map_err(|error| trouble(ATTEMPT, &error))?;
+    if existing.metadata.deletion_timestamp.is_some() {
+        return Err(Trouble::waiting("BeingDeleted", "An earlier HostCluster resource is still being deleted."));
+    }
+    if existing.spec.cluster_id == record.spec.cluster_id && existing.spec.git_ops_path == record.spec.git_ops_path {
+        return Ok(());
+    }
+    Err(Trouble::rejected(
+        "AnotherResource",
+        format!(
+            "A HostCluster named {} exists that is not KubeOpera's: it speaks of another cluster or Git path. Delete it.",
+            record.id
+        ),
+    ))
+}
+
+fn pause_after(trouble: &Trouble, attempts: u32) -> Duration {
+    match trouble.kind {
+        TroubleKind::Waiting => FIRST_PAUSE * 2,
+        TroubleKind::Transient => {
+            FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(attempts.saturating_sub(1))).min(LONGEST_PAUSE)
+        }
+        TroubleKind::Rejected | TroubleKind::Bug => LONGEST_PAUSE,
+    }
+}
+
+fn until(at: Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or_default().min(LONGEST_PAUSE)
+}

@@ -1,0 +1,94 @@
+//! The standing watch: each change of a resource is on the open pages a moment later.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use futures::TryStreamExt;
+use host_cluster_controller_crd::HostCluster;
+use kube::runtime::{WatchStreamExt, watcher, watcher::Event};
+use sea_orm::DbErr;
+use tokio_util::sync::CancellationToken;
+use vocabulary::ClusterId;
+
+use super::resources;
+use crate::app::Platform;
+
+/// Watches until the end. kube's watcher begins anew by itself, with growing pauses.
+pub(crate) async fn keep(platform: Arc<Platform>, shutdown: CancellationToken) {
+    let stream = watcher(resources(&platform.client), watcher::Config::default()).default_backoff();
+    let mut stream = std::pin::pin!(stream);
+    let mut listing = HashMap::new();
+    loop {
+        let next = tokio::select! { next = stream.try_next() => next, () = shutdown.cancelled() => return };
+        match next {
+            Ok(Some(event)) => follow(&platform, event, &mut listing, &shutdown).await,
+            Ok(None) => return,
+            // Whether this is an outage is found out by `access`, which asks at once.
+            Err(error) => {
+                tracing::debug!("the watch of HostClusters broke off: {}", service_kit::chain(&error));
+                platform.access_doubted.notify_one();
+            }
+        }
+    }
+}
+
+async fn follow(
+    platform: &Platform,
+    event: Event<HostCluster>,
+    listing: &mut HashMap<ClusterId, Arc<HostCluster>>,
+    shutdown: &CancellationToken,
+) {
+    match event {
+        Event::Init => listing.clear(),
+        Event::InitApply(resource) => {
+            if let Some((id, resource)) = known(resource) {
+                listing.insert(id, Arc::new(resource));
+            }
+        }
+        Event::InitDone => {
+            let deleting: Vec<_> = listing.iter().filter(|(_, hc)| is_deleting(hc)).map(|(id, _)| *id).collect();
+            for changed in platform.observed.replace(std::mem::take(listing)) {
+                platform.events.mark(changed);
+            }
+            platform.events.reset();
+            for id in deleting {
+                until_written(shutdown, || platform.begin_removal(id)).await;
+            }
+            platform.repair_wanted.notify_one();
+        }
+        Event::Apply(resource) => {
+            let Some((id, resource)) = known(resource) else { return };
+            let deleting = is_deleting(&resource);
+            if platform.observed.put(id, resource) {
+                platform.events.mark(id);
+            }
+            if deleting {
+                until_written(shutdown, || platform.begin_removal(id)).await;
+            }
+        }
+        Event::Delete(resource) => {
+            let Some((id, _)) = known(resource) else { return };
+            // The record first: a record whose resource is missing would be repaired.
+            until_written(shutdown, || platform.finish_removal(id)).await;
+            platform.observed.remove(id);
+        }
+    }
+}
+
+/// A resource whose name is an id, without what nobody here reads.
+fn known(mut resource: HostCluster) -> Option<(ClusterId, HostCluster)> {
+    resource.metadata.managed_fields = None;
+    let id = resource.metadata.name.as_deref()?.parse().ok()?;
+    Some((id, resource))
+}
+
+fn is_deleting(resource: &HostCluster) -> bool {
+    resource.metadata.deletion_timestamp.is_some()
+}
+
+/// A deletion is seen only once, so that it is not passed over while the database is away.
+async fn until_written<F: Future<Output = Result<(), DbErr>>>(shutdown: &CancellationToken, write: impl Fn() -> F) {
+    while let Err(error) = write().await {
+        tracing::warn!("a deletion is written down later: {}", service_kit::chain(&error));
+        tokio::select! { () = tokio::time::sleep(Duration::from_secs(1)) => {}, () = shutdown.cancelled() => return }
+    }
+}

@@ -1,0 +1,119 @@
+//! Who did what, when, to which object, and what came of it. Rows are added and never touched again; the database itself
+//! refuses to change or remove one.
+
+use jiff::Timestamp;
+use sea_orm::{ActiveValue::Set, entity::prelude::*};
+use service_kit::database::Micros;
+use uuid::Uuid;
+
+mod entity {
+    #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
+
+    use super::{Micros, Uuid};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "audit_log")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        pub happened_at: Micros,
+        pub user_id: Option<Uuid>,
+        pub username: Option<String>,
+        pub address: String,
+        pub action: String,
+        pub object: Option<String>,
+        pub outcome: String,
+        pub request_id: String,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+use entity::{ActiveModel, Entity};
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    LogIn,
+    LogOut,
+    SeeClusters,
+    RegisterCluster,
+    /// A HostCluster that KubeOpera had no record of was taken on record.
+    AdoptCluster,
+    /// A HostCluster was deleted in Kubernetes, which lets go of the cluster.
+    RemoveCluster,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// It had been done before.
+    Unchanged,
+    Denied,
+}
+
+impl Action {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::LogIn => "log_in",
+            Self::LogOut => "log_out",
+            Self::SeeClusters => "see_clusters",
+            Self::RegisterCluster => "register_cluster",
+            Self::AdoptCluster => "adopt_cluster",
+            Self::RemoveCluster => "remove_cluster",
+        }
+    }
+}
+
+impl Outcome {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Unchanged => "unchanged",
+            Self::Denied => "denied",
+        }
+    }
+}
+
+/// Who did it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Actor<'a> {
+    /// Somebody logged in.
+    User { id: Uuid, username: &'a str, address: &'a str },
+    /// Somebody who is not. No name: people type passwords into the box for it.
+    Stranger { address: &'a str },
+    /// KubeOpera itself, following what somebody did in Kubernetes.
+    KubeOpera,
+}
+
+/// Adds a row. Within a transaction it stands or falls with what it tells of.
+pub(crate) async fn write(
+    db: &impl ConnectionTrait,
+    actor: Actor<'_>,
+    action: Action,
+    object: Option<String>,
+    outcome: Outcome,
+) -> Result<(), DbErr> {
+    let (user_id, username, address) = match actor {
+        Actor::User { id, username, address } => (Some(id), Some(username.to_owned()), address),
+        Actor::Stranger { address } => (None, None, address),
+        Actor::KubeOpera => (None, None, "kubeopera-api"),
+    };
+    let row = ActiveModel {
+        id: Set(Uuid::now_v7()),
+        happened_at: Set(Timestamp::now().into()),
+        user_id: Set(user_id),
+        username: Set(username),
+        address: Set(address.to_owned()),
+        action: Set(action.as_str().to_owned()),
+        object: Set(object),
+        outcome: Set(outcome.as_str().to_owned()),
+        request_id: Set(service_kit::request::id()),
+    };
+    Entity::insert(row).exec(db).await.map(|_| ())
+}

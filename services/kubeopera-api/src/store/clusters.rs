@@ -1,0 +1,156 @@
+//! Clusters on record: what is wanted, not how they do.
+
+use host_cluster_controller_crd::{HostCluster, HostClusterSpec};
+use jiff::Timestamp;
+use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*};
+use service_kit::database::Micros;
+use uuid::Uuid;
+use vocabulary::{ClusterId, ClusterName};
+
+mod entity {
+    #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
+
+    use super::{Micros, Uuid};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "clusters")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        pub name: String,
+        pub kube_system_uid: Option<String>,
+        pub is_host: bool,
+        pub git_url: String,
+        pub git_path: String,
+        pub spec: Json,
+        pub created_at: Micros,
+        pub removing_since: Option<Micros>,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+use entity::{ActiveModel, Column, Entity, Model};
+
+/// A cluster on record.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    pub(crate) id: ClusterId,
+    /// Unique.
+    pub(crate) name: ClusterName,
+    /// UID of its kube-system namespace, unique; unknown for a resource that somebody else made, until it is discovered.
+    pub(crate) kube_system_uid: Option<String>,
+    /// Whether KubeOpera runs on it. The database allows one.
+    pub(crate) is_host: bool,
+    /// What the resource should say, from which it is made anew when it got lost. Its Git path is unique.
+    pub(crate) spec: HostClusterSpec,
+    pub(crate) created_at: Timestamp,
+    /// Since when KubeOpera is letting go of it.
+    pub(crate) removing_since: Option<Timestamp>,
+}
+
+impl Record {
+    /// The resource that belongs to the record.
+    pub(crate) fn resource(&self) -> HostCluster {
+        HostCluster::named(self.id, &self.name, self.is_host, self.spec.clone())
+    }
+}
+
+impl TryFrom<Model> for Record {
+    type Error = DbErr;
+    fn try_from(row: Model) -> Result<Self, DbErr> {
+        let unreadable = |what: String| DbErr::Custom(format!("the record of cluster {} has {what}", row.id));
+        Ok(Self {
+            id: row.id.into(),
+            name: row.name.parse().map_err(|_| unreadable("a name that is none".to_owned()))?,
+            spec: serde_json::from_value(row.spec)
+                .map_err(|why| unreadable(format!("a spec that cannot be read: {why}")))?,
+            kube_system_uid: row.kube_system_uid,
+            is_host: row.is_host,
+            created_at: row.created_at.timestamp(),
+            removing_since: row.removing_since.map(Micros::timestamp),
+        })
+    }
+}
+
+pub(crate) async fn insert(db: &impl ConnectionTrait, record: &Record) -> Result<(), DbErr> {
+    let spec = serde_json::to_value(&record.spec).map_err(|why| DbErr::Json(why.to_string()))?;
+    let row = ActiveModel {
+        id: Set(record.id.uuid()),
+        name: Set(record.name.to_string()),
+        kube_system_uid: Set(record.kube_system_uid.clone()),
+        is_host: Set(record.is_host),
+        git_url: Set(record.spec.git_ops_repo_url.clone()),
+        git_path: Set(record.spec.git_ops_path.clone()),
+        spec: Set(spec),
+        created_at: Set(record.created_at.into()),
+        removing_since: Set(record.removing_since.map(Micros::from)),
+    };
+    Entity::insert(row).exec(db).await.map(|_| ())
+}
+
+pub(crate) async fn by_id(db: &impl ConnectionTrait, id: ClusterId) -> Result<Option<Record>, DbErr> {
+    Entity::find_by_id(id.uuid()).one(db).await?.map(Record::try_from).transpose()
+}
+
+pub(crate) async fn by_kube_system_uid(db: &impl ConnectionTrait, uid: &str) -> Result<Option<Record>, DbErr> {
+    Entity::find().filter(Column::KubeSystemUid.eq(uid)).one(db).await?.map(Record::try_from).transpose()
+}
+
+pub(crate) async fn host(db: &impl ConnectionTrait) -> Result<Option<Record>, DbErr> {
+    Entity::find().filter(Column::IsHost.eq(true)).one(db).await?.map(Record::try_from).transpose()
+}
+
+/// Whether a name, or the Git path that would come with it, is taken.
+pub(crate) async fn is_taken(
+    db: &impl ConnectionTrait,
+    name: &ClusterName,
+    git_url: &str,
+    git_path: &str,
+) -> Result<bool, DbErr> {
+    let same_tree = Column::GitUrl.eq(git_url).and(Column::GitPath.eq(git_path));
+    let taken = Entity::find().filter(Column::Name.eq(name.as_str()).or(same_tree)).one(db).await?;
+    Ok(taken.is_some())
+}
+
+/// At most `limit` clusters by name, beginning after a name.
+pub(crate) async fn page(db: &impl ConnectionTrait, after: Option<&str>, limit: u64) -> Result<Vec<Record>, DbErr> {
+    let mut query = Entity::find().order_by_asc(Column::Name).limit(limit);
+    if let Some(after) = after {
+        query = query.filter(Column::Name.gt(after));
+    }
+    query.all(db).await?.into_iter().map(Record::try_from).collect()
+}
+
+pub(crate) async fn ids(db: &impl ConnectionTrait) -> Result<Vec<ClusterId>, DbErr> {
+    let ids: Vec<Uuid> = Entity::find().select_only().column(Column::Id).into_tuple().all(db).await?;
+    Ok(ids.into_iter().map(ClusterId::from).collect())
+}
+
+/// Writes down which cluster a record is about, once that is known.
+pub(crate) async fn identify(db: &impl ConnectionTrait, id: ClusterId, uid: &str) -> Result<(), DbErr> {
+    let identified = Entity::update_many().col_expr(Column::KubeSystemUid, Expr::value(uid));
+    identified.filter(Column::Id.eq(id.uuid())).exec(db).await.map(|_| ())
+}
+
+/// Marks the cluster KubeOpera runs on.
+pub(crate) async fn mark_host(db: &impl ConnectionTrait, id: ClusterId) -> Result<(), DbErr> {
+    let marked = Entity::update_many().col_expr(Column::IsHost, Expr::value(true));
+    marked.filter(Column::Id.eq(id.uuid())).exec(db).await.map(|_| ())
+}
+
+/// Writes down that KubeOpera is letting go of a cluster; `false` if that is known or the cluster is not on record.
+pub(crate) async fn begin_removal(db: &impl ConnectionTrait, id: ClusterId, now: Timestamp) -> Result<bool, DbErr> {
+    let removing = Entity::update_many().col_expr(Column::RemovingSince, Micros::from(now).into());
+    let not_yet = Column::Id.eq(id.uuid()).and(Column::RemovingSince.is_null());
+    Ok(removing.filter(not_yet).exec(db).await?.rows_affected > 0)
+}
+
+/// Takes a cluster off the record; `false` if it was not on it.
+pub(crate) async fn delete(db: &impl ConnectionTrait, id: ClusterId) -> Result<bool, DbErr> {
+    Ok(Entity::delete_by_id(id.uuid()).exec(db).await?.rows_affected > 0)
+}

@@ -1,0 +1,107 @@
+//! The tables, forward only: a released migration is never edited, the next one is added.
+
+use async_trait::async_trait;
+use sea_orm_migration::{prelude::*, schema::*};
+
+pub(crate) struct Migrator;
+
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(Clusters)]
+    }
+
+    /// Services may share a database; each keeps its own list.
+    fn migration_table_name() -> DynIden {
+        "kubeopera_api_migrations".into_iden()
+    }
+}
+
+struct Clusters;
+
+impl MigrationName for Clusters {
+    fn name(&self) -> &str {
+        "0001_clusters"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Clusters {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let clusters = Table::create()
+            .table("clusters")
+            .col(uuid("id").primary_key())
+            .col(string("name").unique_key())
+            .col(string_null("kube_system_uid").unique_key())
+            .col(boolean("is_host"))
+            .col(string("git_url"))
+            .col(string("git_path"))
+            .col(json_binary("spec"))
+            .col(big_integer("created_at"))
+            .col(big_integer_null("removing_since"))
+            .to_owned();
+        manager.create_table(clusters).await?;
+        let one_tree_each =
+            Index::create().name("clusters_git").table("clusters").col("git_url").col("git_path").unique().to_owned();
+        manager.create_index(one_tree_each).await?;
+        // Both databases know partial indexes and spell this one alike.
+        let one_host = "CREATE UNIQUE INDEX clusters_one_host ON clusters (is_host) WHERE is_host";
+        manager.get_connection().execute_unprepared(one_host).await?;
+
+        let outbox = Table::create()
+            .table("outbox")
+            .col(uuid("cluster_id"))
+            .col(string("kind"))
+            .col(integer("attempts"))
+            .col(big_integer("next_attempt_at"))
+            .col(string_null("trouble"))
+            .primary_key(Index::create().col("cluster_id").col("kind"))
+            .foreign_key(
+                ForeignKey::create()
+                    .name("outbox_cluster")
+                    .from("outbox", "cluster_id")
+                    .to("clusters", "id")
+                    .on_delete(ForeignKeyAction::Cascade),
+            )
+            .to_owned();
+        manager.create_table(outbox).await?;
+        let by_time = Index::create().name("outbox_by_time").table("outbox").col("next_attempt_at").to_owned();
+        manager.create_index(by_time).await?;
+
+        let audit_log = Table::create()
+            .table("audit_log")
+            .col(uuid("id").primary_key())
+            .col(big_integer("happened_at"))
+            .col(uuid_null("user_id"))
+            .col(string_null("username"))
+            .col(string("address"))
+            .col(string("action"))
+            .col(string_null("object"))
+            .col(string("outcome"))
+            .col(string("request_id"))
+            .to_owned();
+        manager.create_table(audit_log).await?;
+        append_only(manager).await
+    }
+}
+
+/// Not even a fault of our own may change or remove what is written. Only the database's owner could, by dropping this.
+async fn append_only(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let statements: &[&str] = match manager.get_database_backend() {
+        sea_orm::DbBackend::Postgres => &[
+            "CREATE FUNCTION audit_log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'audit_log is append-only'; END $$",
+            "CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log \
+             FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only()",
+        ],
+        _ => &[
+            "CREATE TRIGGER audit_log_no_update BEFORE UPDATE ON audit_log \
+             BEGIN SELECT RAISE(ABORT, 'audit_log is append-only'); END",
+            "CREATE TRIGGER audit_log_no_delete BEFORE DELETE ON audit_log \
+             BEGIN SELECT RAISE(ABORT, 'audit_log is append-only'); END",
+        ],
+    };
+    for statement in statements {
+        manager.get_connection().execute_unprepared(statement).await?;
+    }
+    Ok(())
+}

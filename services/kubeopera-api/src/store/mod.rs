@@ -1,0 +1,10 @@
+//! kubeopera-api's tables. SQL is here and nowhere else.
+//!
+//! Phases and messages are not: they are read from the resource, each time somebody looks.
+
+pub(crate) mod audit;
+pub(crate) mod clusters;
+mod migration;
+pub(crate) mod outbox;
+
+pub(crate) use migration::Migrator;

@@ -1,0 +1,110 @@
+//! What still has to be done in Kubernetes for the records to be true there.
+//!
+//! An entry is written in the transaction of the record it is about. It says only *that* something is due: what exactly
+//! is read from the record when it is done, so that an entry can never be older than its record.
+
+use jiff::Timestamp;
+use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*};
+use service_kit::database::Micros;
+use uuid::Uuid;
+use vocabulary::ClusterId;
+
+mod entity {
+    #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
+
+    use super::{Micros, Uuid};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "outbox")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub cluster_id: Uuid,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub kind: String,
+        pub attempts: i32,
+        pub next_attempt_at: Micros,
+        pub trouble: Option<String>,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+use entity::{ActiveModel, Column, Entity};
+
+/// The one kind there is so far: make the HostCluster resource exist.
+const ENSURE_RESOURCE: &str = "ensure_resource";
+
+/// Something due for a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) cluster: ClusterId,
+    /// Attempts that did not succeed.
+    pub(crate) attempts: u32,
+    pub(crate) next_attempt_at: Timestamp,
+    /// Why the last one did not.
+    pub(crate) trouble: Option<String>,
+}
+
+impl From<entity::Model> for Entry {
+    fn from(row: entity::Model) -> Self {
+        Self {
+            cluster: row.cluster_id.into(),
+            attempts: u32::try_from(row.attempts).unwrap_or(0),
+            next_attempt_at: row.next_attempt_at.timestamp(),
+            trouble: row.trouble,
+        }
+    }
+}
+
+/// Asks for the cluster's resource to be made. Asking again changes nothing.
+pub(crate) async fn ask(db: &impl ConnectionTrait, cluster: ClusterId, now: Timestamp) -> Result<(), DbErr> {
+    let entry = ActiveModel {
+        cluster_id: Set(cluster.uuid()),
+        kind: Set(ENSURE_RESOURCE.to_owned()),
+        attempts: Set(0),
+        next_attempt_at: Set(now.into()),
+        trouble: Set(None),
+    };
+    let keys = [Column::ClusterId, Column::Kind];
+    Entity::insert(entry).on_conflict_do_nothing_on(keys).exec(db).await.map(|_| ())
+}
+
+/// At most `limit` entries by the time at which they are due.
+pub(crate) async fn next(db: &impl ConnectionTrait, limit: u64) -> Result<Vec<Entry>, DbErr> {
+    let entries = Entity::find().order_by_asc(Column::NextAttemptAt).limit(limit).all(db).await?;
+    Ok(entries.into_iter().map(Entry::from).collect())
+}
+
+/// What is due for some clusters.
+pub(crate) async fn of(db: &impl ConnectionTrait, clusters: &[ClusterId]) -> Result<Vec<Entry>, DbErr> {
+    let ids = clusters.iter().map(|cluster| cluster.uuid());
+    let entries = Entity::find().filter(Column::ClusterId.is_in(ids)).all(db).await?;
+    Ok(entries.into_iter().map(Entry::from).collect())
+}
+
+/// It is done.
+pub(crate) async fn done(db: &impl ConnectionTrait, cluster: ClusterId) -> Result<(), DbErr> {
+    Entity::delete_by_id((cluster.uuid(), ENSURE_RESOURCE.to_owned())).exec(db).await.map(|_| ())
+}
+
+/// It did not succeed; `trouble` is a sentence for people.
+pub(crate) async fn postpone(
+    db: &impl ConnectionTrait,
+    cluster: ClusterId,
+    attempts: u32,
+    next_attempt_at: Timestamp,
+    trouble: &str,
+) -> Result<(), DbErr> {
+    Entity::update_many()
+        .col_expr(Column::Attempts, Expr::value(i32::try_from(attempts).unwrap_or(i32::MAX)))
+        .col_expr(Column::NextAttemptAt, Micros::from(next_attempt_at).into())
+        .col_expr(Column::Trouble, Expr::value(trouble))
+        .filter(Column::ClusterId.eq(cluster.uuid()).and(Column::Kind.eq(ENSURE_RESOURCE)))
+        .exec(db)
+        .await
+        .map(|_| ())
+}

@@ -1,0 +1,354 @@
+//! A cluster as the dashboard sees it: the record, and the phase and message of its resource at this moment.
+
+use host_cluster_controller_crd as crd;
+use host_cluster_controller_crd::{ConditionType, HostCluster, HostClusterStatus};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::store::clusters::Record;
+
+/// What is being done, or Ready or Failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum Phase {
+    Pending,
+    ValidatingAccess,
+    Provisioning,
+    BootstrappingFlux,
+    GeneratingGitOpsTree,
+    InstallingKubeOpera,
+    Ready,
+    Failed,
+}
+
+/// How a cluster joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum Mode {
+    ConnectExisting,
+    ProvisionVanilla,
+    ProvisionEks,
+    ProvisionGke,
+}
+
+/// How far a phase is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum PhaseState {
+    Done,
+    Current,
+    Failed,
+    Waiting,
+}
+
+/// A cluster KubeOpera manages.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(crate) struct Cluster {
+    /// Identity; the name of its HostCluster resource.
+    pub(crate) id: Uuid,
+    /// The name people gave it.
+    pub(crate) name: String,
+    /// How it joined.
+    pub(crate) mode: Mode,
+    /// Cloud or kind of installation, or unknown.
+    pub(crate) provider: String,
+    /// Region of the provider, or unknown.
+    pub(crate) region: String,
+    /// Whether KubeOpera runs on it. There is only ever one.
+    pub(crate) is_host: bool,
+    /// Since when KubeOpera knows it.
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) created_at: Timestamp,
+    /// What is being done, or Ready or Failed.
+    pub(crate) phase: Phase,
+    /// What is happening, as a sentence.
+    pub(crate) message: String,
+    /// Whether Flux is healthy and reconciling the cluster's tree. Null until it is known.
+    #[schema(required)]
+    pub(crate) flux_healthy: Option<bool>,
+    /// Kubernetes version of the API server. Null until it is known.
+    #[schema(required)]
+    pub(crate) kubernetes_version: Option<String>,
+    /// Nodes. Null until they are counted.
+    #[schema(required)]
+    pub(crate) nodes: Option<NodeCount>,
+    /// When the present phase began.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    pub(crate) phase_started_at: Option<Timestamp>,
+    /// The phases of this cluster's way to Ready, in order.
+    pub(crate) phases: Vec<PhaseStep>,
+    /// The conditions of the resource.
+    pub(crate) conditions: Vec<Condition>,
+    /// The cluster's tree in Git. Null until there is one.
+    #[schema(required)]
+    pub(crate) git_ops: Option<GitOps>,
+    /// The next attempt after a trouble. Null while all goes well.
+    #[schema(required)]
+    pub(crate) retry: Option<Retry>,
+    /// Since when the resource could not be read: what is shown is older than this. Null while it can be.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    pub(crate) stale_since: Option<Timestamp>,
+    /// Grows with every change: of two answers about a cluster, the one with the higher revision is newer.
+    pub(crate) revision: u64,
+}
+
+/// Nodes of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct NodeCount {
+    /// All nodes.
+    pub(crate) total: u32,
+    /// Nodes whose Ready condition is True.
+    pub(crate) ready: u32,
+}
+
+/// A phase on the way to Ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct PhaseStep {
+    /// Which.
+    pub(crate) phase: Phase,
+    /// How far.
+    pub(crate) state: PhaseState,
+}
+
+/// A condition of the resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Condition {
+    /// What it is about, such as `FluxBootstrapped`.
+    #[serde(rename = "type")]
+    pub(crate) type_: String,
+    /// True, False or Unknown.
+    pub(crate) status: String,
+    /// One word for why.
+    pub(crate) reason: String,
+    /// A sentence for why.
+    pub(crate) message: String,
+    /// When the status last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) last_transition_time: Timestamp,
+}
+
+/// A cluster's tree in Git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct GitOps {
+    /// The repository.
+    pub(crate) url: String,
+    /// The branch Flux follows.
+    pub(crate) branch: String,
+    /// The folder in it.
+    pub(crate) path: String,
+    /// The commit with the generated tree. Null until it is made.
+    #[schema(required)]
+    pub(crate) commit: Option<String>,
+}
+
+/// The next attempt after a trouble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Retry {
+    /// Attempts in this phase that did not succeed.
+    pub(crate) attempt: u32,
+    /// When the next one is due.
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) next_attempt_at: Timestamp,
+}
+
+/// A page of clusters.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(crate) struct ClusterList {
+    /// By name.
+    pub(crate) items: Vec<Cluster>,
+    /// Asks for the page after this one. Null on the last.
+    #[schema(required)]
+    pub(crate) next_cursor: Option<String>,
+    /// Whether phases and messages are those of this moment.
+    pub(crate) kubernetes: KubernetesAccess,
+}
+
+/// Whether KubeOpera can read the HostCluster resources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct KubernetesAccess {
+    /// Whether it can.
+    pub(crate) available: bool,
+    /// If not, why, as sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) reason: Option<String>,
+}
+
+/// What is known of a record's resource besides its content.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Circumstances {
+    /// The trouble of making the resource, if it is not there because of one.
+    pub(crate) trouble: Option<MakingTrouble>,
+    /// Since when the resources cannot be read.
+    pub(crate) unreadable_since: Option<Timestamp>,
+    pub(crate) revision: u64,
+}
+
+/// Why a resource could not be made so far.
+#[derive(Debug, Clone)]
+pub(crate) struct MakingTrouble {
+    pub(crate) message: String,
+    pub(crate) attempt: u32,
+    pub(crate) next_attempt_at: Timestamp,
+}
+
+impl Cluster {
+    /// Brings record and resource together.
+    pub(crate) fn of(record: &Record, resource: Option<&HostCluster>, circumstances: Circumstances) -> Self {
+        let spec = resource.map_or(&record.spec, |resource| &resource.spec);
+        let none = HostClusterStatus::default();
+        let status = resource.and_then(|resource| resource.status.as_ref()).unwrap_or(&none);
+        let phase = status.phase.map_or(Phase::Pending, Phase::from);
+        let git_status = status.git_ops.as_ref();
+        let Circumstances { trouble, unreadable_since, revision } = circumstances;
+        let retry = status.retry.as_ref().map(|retry| Retry {
+            attempt: u32::try_from(retry.attempt).unwrap_or(0),
+            next_attempt_at: retry.next_attempt_at.0,
+        });
+        Self {
+            id: record.id.uuid(),
+            name: record.name.to_string(),
+            mode: spec.mode.into(),
+            provider: spec.provider.clone(),
+            region: spec.region.clone(),
+            is_host: record.is_host,
+            created_at: record.created_at,
+            phase,
+            message: message(record, resource, status, trouble.as_ref(), unreadable_since),
+            flux_healthy: status.flux_healthy,
+            kubernetes_version: status.kubernetes_version.clone(),
+            nodes: status.nodes.map(NodeCount::from),
+            phase_started_at: status.phase_started_at.as_ref().map(|at| at.0),
+            phases: phases(spec, status, phase),
+            conditions: status.conditions.iter().map(Condition::from).collect(),
+            git_ops: git_status.map(|git| GitOps {
+                url: spec.git_ops_repo_url.clone(),
+                branch: git.branch.clone(),
+                path: spec.git_ops_path.clone(),
+                commit: git.commit.clone(),
+            }),
+            retry: retry.or_else(|| {
+                trouble.map(|trouble| Retry { attempt: trouble.attempt, next_attempt_at: trouble.next_attempt_at })
+            }),
+            stale_since: unreadable_since,
+            revision,
+        }
+    }
+}
+
+/// The resource's own message; where there is none, why.
+fn message(
+    record: &Record,
+    resource: Option<&HostCluster>,
+    status: &HostClusterStatus,
+    trouble: Option<&MakingTrouble>,
+    unreadable_since: Option<Timestamp>,
+) -> String {
+    if let Some(message) = status.message.as_ref().filter(|message| !message.is_empty()) {
+        return message.clone();
+    }
+    if record.removing_since.is_some() {
+        return "KubeOpera is letting go of this cluster.".to_owned();
+    }
+    match (resource, trouble, unreadable_since) {
+        (Some(_), ..) => "Waiting for host-cluster-controller to pick the cluster up.".to_owned(),
+        (None, Some(trouble), _) => {
+            format!("The HostCluster resource could not be created so far, retrying. {}", trouble.message)
+        }
+        (None, None, Some(_)) => {
+            "KubeOpera cannot reach its Kubernetes API at the moment, so the state of this cluster is not known."
+                .to_owned()
+        }
+        (None, None, None) => "Waiting for the HostCluster resource to be created.".to_owned(),
+    }
+}
+
+/// Milestones and the names of the work towards them, in the order of each way to join.
+const HOST: &[(ConditionType, Phase)] = &[
+    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
+    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
+    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
+];
+const CONNECT: &[(ConditionType, Phase)] = &[
+    (ConditionType::AccessValidated, Phase::ValidatingAccess),
+    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
+    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
+    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
+];
+const PROVISION: &[(ConditionType, Phase)] = &[
+    (ConditionType::InfrastructureReady, Phase::Provisioning),
+    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
+    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
+    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
+];
+
+/// A milestone that is met is done; the first that is not is the one being worked on, or the one that failed.
+fn phases(spec: &crd::HostClusterSpec, status: &HostClusterStatus, phase: Phase) -> Vec<PhaseStep> {
+    let way = match (spec.mode, &spec.connect_kubeconfig_secret_ref) {
+        (crd::Mode::ConnectExisting, None) => HOST,
+        (crd::Mode::ConnectExisting, Some(_)) => CONNECT,
+        (crd::Mode::ProvisionVanilla | crd::Mode::ProvisionEks | crd::Mode::ProvisionGke, _) => PROVISION,
+    };
+    let is_met = |milestone: ConditionType| {
+        status.conditions.iter().any(|condition| condition.type_ == milestone.as_str() && condition.status == "True")
+    };
+    let first_unmet = way.iter().position(|(milestone, _)| !is_met(*milestone)).unwrap_or(way.len());
+    let state_of = |position: usize| match (position.cmp(&first_unmet), phase) {
+        (_, Phase::Ready) | (std::cmp::Ordering::Less, _) => PhaseState::Done,
+        (std::cmp::Ordering::Equal, Phase::Failed) => PhaseState::Failed,
+        (std::cmp::Ordering::Equal, Phase::Pending) | (std::cmp::Ordering::Greater, _) => PhaseState::Waiting,
+        (std::cmp::Ordering::Equal, _) => PhaseState::Current,
+    };
+    way.iter()
+        .enumerate()
+        .map(|(position, (_, phase))| PhaseStep { phase: *phase, state: state_of(position) })
+        .collect()
+}
+
+impl From<crd::Phase> for Phase {
+    fn from(phase: crd::Phase) -> Self {
+        match phase {
+            crd::Phase::Pending => Self::Pending,
+            crd::Phase::ValidatingAccess => Self::ValidatingAccess,
+            crd::Phase::Provisioning => Self::Provisioning,
+            crd::Phase::BootstrappingFlux => Self::BootstrappingFlux,
+            crd::Phase::GeneratingGitOpsTree => Self::GeneratingGitOpsTree,
+            crd::Phase::InstallingKubeOpera => Self::InstallingKubeOpera,
+            crd::Phase::Ready => Self::Ready,
+            crd::Phase::Failed => Self::Failed,
+        }
+    }
+}
+
+impl From<crd::Mode> for Mode {
+    fn from(mode: crd::Mode) -> Self {
+        match mode {
+            crd::Mode::ConnectExisting => Self::ConnectExisting,
+            crd::Mode::ProvisionVanilla => Self::ProvisionVanilla,
+            crd::Mode::ProvisionEks => Self::ProvisionEks,
+            crd::Mode::ProvisionGke => Self::ProvisionGke,
+        }
+    }
+}
+
+impl From<crd::NodeCount> for NodeCount {
+    fn from(nodes: crd::NodeCount) -> Self {
+        Self { total: u32::try_from(nodes.total).unwrap_or(0), ready: u32::try_from(nodes.ready).unwrap_or(0) }
+    }
+}
+
+impl From<&k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition> for Condition {
+    fn from(condition: &k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition) -> Self {
+        Self {
+            type_: condition.type_.clone(),
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            last_transition_time: condition.last_transition_time.0,
+        }
+    }
+}
