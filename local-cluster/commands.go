@@ -10,7 +10,8 @@ import (
 
 	"kubeopera.io/local-cluster/build"
 	"kubeopera.io/local-cluster/cluster"
-	"kubeopera.io/local-cluster/flux"
+	"kubeopera.io/local-cluster/images"
+	"kubeopera.io/local-cluster/manifests"
 	"kubeopera.io/local-cluster/registry"
 )
 
@@ -22,7 +23,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(up(), down(), list(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
+	command.AddCommand(up(), down(), list(), stop(), start(), loadImage(), imageFile(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
 	return command
 }
 
@@ -37,6 +38,9 @@ func up() *cobra.Command {
 			if err := cluster.CheckVersion(version); err != nil {
 				return err
 			}
+			if spec.ControlPlaneOnly && !command.Flags().Changed("nodes") {
+				spec.Nodes = 0
+			}
 			_, err := cluster.Up(command.Context(), arguments[0], spec, os.Stdout)
 			return err
 		},
@@ -44,6 +48,13 @@ func up() *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVar(&spec.ControlPlaneOnly, "control-plane-only", false, "no node: an API server with its controllers, enough for a cluster that is only connected to")
 	flags.IntVar(&spec.Nodes, "nodes", 1, "how many nodes run pods")
+	flags.IntVar(&spec.KwokNodes, "kwok-nodes", 0, "how many nodes only exist in the API, played by kwok (tainted kwok.x-k8s.io/node=fake:NoSchedule)")
+	flags.BoolVar(&spec.MetricsServer, "metrics-server", false, "install metrics-server")
+	flags.StringVar(&spec.ProviderID, "provider-id", "", "provider ID of the first node, such as aws:///eu-north-1a/i-0abc; further nodes get their number appended")
+	flags.StringVar(&spec.InstanceType, "instance-type", "", "label node.kubernetes.io/instance-type of the nodes")
+	flags.StringVar(&spec.Region, "region", "", "label topology.kubernetes.io/region of the nodes")
+	flags.StringVar(&spec.Zone, "zone", "", "label topology.kubernetes.io/zone of the nodes")
+	flags.StringToStringVar(&spec.Labels, "node-label", nil, "further labels of the nodes, KEY=VALUE")
 	flags.BoolVar(&spec.Ephemeral, "ephemeral", false, "throw the data away when the cluster stops, and do not wait for the disk")
 	flags.StringVar(&version, "kubernetes-version", "", "the version of Kubernetes (the one there is: "+strings.TrimPrefix(build.KubernetesVersion, "v")+")")
 	return command
@@ -138,11 +149,73 @@ func fluxManifest() *cobra.Command {
 		Short: "Print the path of Flux's install manifest, and its SHA-256",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			path, sum, err := flux.Manifest(command.Context(), os.Stderr)
+			path, sum, err := manifests.Flux(command.Context(), os.Stderr)
 			if err == nil {
 				fmt.Printf("%s\n%s\n", path, sum)
 			}
 			return err
+		},
+	}
+}
+
+func stop() *cobra.Command {
+	var kill bool
+	command := &cobra.Command{
+		Use:   "stop NAME PROGRAM",
+		Short: "Stop one program of a running cluster, to see what happens without it",
+		Long:  "Stop one program of a running cluster: " + strings.Join(cluster.Daemons, ", ") + ".\nOf the programs that each node has, kubelet/1 is the one of the second node.",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return cluster.StopDaemon(command.Context(), arguments[0], arguments[1], kill, os.Stdout)
+		},
+	}
+	command.Flags().BoolVar(&kill, "kill", false, "by SIGKILL, without asking it to end")
+	return command
+}
+
+func start() *cobra.Command {
+	return &cobra.Command{
+		Use:   "start NAME PROGRAM",
+		Short: "Start one program again that was stopped",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return cluster.StartDaemon(command.Context(), arguments[0], arguments[1], os.Stdout)
+		},
+	}
+}
+
+func loadImage() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load-image NAME FILE...",
+		Short: "Import image files (tar, as `docker save` writes them) on every node of a cluster",
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return cluster.LoadImages(command.Context(), arguments[0], arguments[1:], os.Stdout)
+		},
+	}
+}
+
+func imageFile() *cobra.Command {
+	var names []string
+	for _, set := range images.All {
+		names = append(names, set.Name)
+	}
+	return &cobra.Command{
+		Use:       "image-file SET",
+		Short:     "Print the path of an image file that is made here: " + strings.Join(names, ", "),
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: names,
+		RunE: func(command *cobra.Command, arguments []string) error {
+			for _, set := range images.All {
+				if set.Name == arguments[0] {
+					path, _, err := set.File(command.Context(), os.Stderr)
+					if err == nil {
+						fmt.Println(path)
+					}
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"kubeopera.io/local-cluster/machine"
 	"kubeopera.io/local-cluster/network"
@@ -121,8 +123,13 @@ func (c *Cluster) kubelet(i int) []string {
 		"--kubeconfig=" + c.file(fmt.Sprintf("kubelet-%d.kubeconfig", i)),
 		"--hostname-override=" + c.nodeName(i), "--node-ip=" + c.network().Address(i),
 	}
-	if labels := c.Spec.labels(); labels != "" {
-		arguments = append(arguments, "--node-labels="+labels)
+	var pairs []string
+	for key, value := range c.Spec.labels() {
+		pairs = append(pairs, key+"="+value)
+	}
+	slices.Sort(pairs)
+	if pairs != nil {
+		arguments = append(arguments, "--node-labels="+strings.Join(pairs, ","))
 	}
 	return arguments
 }

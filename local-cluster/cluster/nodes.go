@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kubeopera.io/local-cluster/images"
 	"kubeopera.io/local-cluster/kubeapi"
+	"kubeopera.io/local-cluster/manifests"
 	"kubeopera.io/local-cluster/network"
 )
 
@@ -79,7 +81,12 @@ func (c *Cluster) importSets(ctx context.Context, i int, say *clock, sets ...ima
 }
 
 func (c *Cluster) importFile(ctx context.Context, i int, path string) error {
-	if output, err := c.machine(i).Run(ctx, "ctr", "--namespace", "k8s.io", "images", "import", path); err != nil {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if output, err := c.machine(i).RunWith(ctx, file, "ctr", "--namespace", "k8s.io", "images", "import", "-"); err != nil {
 		return fmt.Errorf("the images in %s cannot be imported on %s: %w: %s", path, c.nodeName(i), err, output)
 	}
 	return nil
@@ -122,6 +129,14 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 		return err
 	}
 	say.say("cluster DNS available")
+	if c.Spec.MetricsServer {
+		if err := c.await(ctx, metricsLimit, "metrics-server is not available", []string{containerd, kubelet}, 0, func(ctx context.Context) error {
+			return available(ctx, client, "kube-system", "metrics-server")
+		}); err != nil {
+			return err
+		}
+		say.say("metrics-server available")
+	}
 	for i := range stages {
 		if err := <-stages[i].rest; err != nil {
 			return err
@@ -187,6 +202,13 @@ func (c *Cluster) applyManifests(ctx context.Context, p programs) error {
 	manifest, err := render("coredns.yaml", map[string]string{"CoreDNS": images.CoreDNS})
 	if err != nil {
 		return err
+	}
+	if c.Spec.MetricsServer {
+		metrics, err := manifests.MetricsServer(ctx, c.out)
+		if err != nil {
+			return err
+		}
+		manifest = slices.Concat(manifest, []byte("---\n"), metrics)
 	}
 	return c.kubectl(ctx, p, bytes.NewReader(manifest), io.Discard, "apply", "--server-side", "--force-conflicts", "--filename=-")
 }

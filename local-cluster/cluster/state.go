@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
 	"strings"
 
 	"kubeopera.io/local-cluster/build"
@@ -200,12 +199,10 @@ func (c *Cluster) providerID(i int) string {
 	return fmt.Sprintf("%s%d", c.Spec.ProviderID, i)
 }
 
-// labels of every node, in the form kubelet takes them.
-func (s Spec) labels() string {
-	all := maps.Clone(s.Labels)
-	if all == nil {
-		all = map[string]string{}
-	}
+// labels that every node has besides those of Kubernetes itself.
+func (s Spec) labels() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, s.Labels)
 	for key, value := range map[string]string{
 		"node.kubernetes.io/instance-type": s.InstanceType,
 		"topology.kubernetes.io/region":    s.Region,
@@ -215,12 +212,24 @@ func (s Spec) labels() string {
 			all[key] = value
 		}
 	}
-	var pairs []string
-	for key, value := range all {
-		pairs = append(pairs, key+"="+value)
+	return all
+}
+
+// Check says what does not fit together in what is asked for.
+func (s Spec) Check() error {
+	switch {
+	case s.Nodes < 0 || s.Nodes > network.MaxMachines:
+		return fmt.Errorf("a cluster has 1 to %d nodes", network.MaxMachines)
+	case s.ControlPlaneOnly && s.Nodes > 0:
+		return errors.New("a control plane alone has no nodes: leave out --nodes or --control-plane-only")
+	case !s.ControlPlaneOnly && s.Nodes == 0:
+		return errors.New("a cluster without nodes is asked for with --control-plane-only")
+	case s.ControlPlaneOnly && s.MetricsServer:
+		return errors.New("metrics-server needs a node: leave out --metrics-server or --control-plane-only")
+	case s.KwokNodes < 0:
+		return errors.New("the number of kwok's nodes cannot be negative")
 	}
-	sort.Strings(pairs)
-	return strings.Join(pairs, ",")
+	return nil
 }
 
 // CheckVersion says which versions there are when another is asked for.

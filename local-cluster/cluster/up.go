@@ -22,6 +22,8 @@ const (
 	apiLimit  = 90 * time.Second
 	nodeLimit = 90 * time.Second
 	dnsLimit  = 120 * time.Second
+	// metrics-server waits 20 s before it is asked the first time, and answers only when it has read every node.
+	metricsLimit = 180 * time.Second
 )
 
 // room on the disk that a cluster needs at least: images, container layers and data.
@@ -32,6 +34,9 @@ const (
 
 // Up makes sure that the cluster runs as it is asked to, and returns when its nodes are ready and names are resolved in it.
 func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, error) {
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
 	if err := host.Check(!spec.ControlPlaneOnly); err != nil {
 		return nil, err
 	}

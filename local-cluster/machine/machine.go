@@ -173,6 +173,11 @@ func (m Machine) Start(ctx context.Context, daemon Daemon) (bool, error) {
 
 // Run runs a program on the machine to its end and returns what it printed.
 func (m Machine) Run(ctx context.Context, command ...string) (string, error) {
+	return m.RunWith(ctx, nil, command...)
+}
+
+// RunWith is Run with something to read on standard input: a file of this machine, say, that is not seen on the other.
+func (m Machine) RunWith(ctx context.Context, input *os.File, command ...string) (string, error) {
 	tree, err := cgroup.Mounted()
 	if err != nil {
 		return "", err
@@ -185,6 +190,9 @@ func (m Machine) Run(ctx context.Context, command ...string) (string, error) {
 	var output bytes.Buffer
 	entered := exec.CommandContext(ctx, "nsenter", append(enter, command...)...)
 	entered.Stdout, entered.Stderr = &output, &output
+	if input != nil {
+		entered.Stdin = input
+	}
 	err = entered.Run()
 	return strings.TrimSpace(output.String()), err
 }

@@ -1,17 +1,13 @@
-// Package flux puts Flux's install manifest together from the modules that Flux's own release is put together from: the same objects that
-// `flux install --export` prints, without a download from a release page. It is never committed.
-package flux
+package manifests
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -19,17 +15,18 @@ import (
 	"kubeopera.io/local-cluster/cache"
 )
 
-// layout is raised when the manifest comes out differently from the same modules.
-const layout = "1"
+// fluxLayout is raised when the manifest comes out differently from the same modules.
+const fluxLayout = "1"
 
-// Manifest returns the path of the install manifest and its SHA-256 in hexadecimal; what is missing is made.
-func Manifest(ctx context.Context, progress io.Writer) (path, sum string, err error) {
+// Flux returns the path of Flux's install manifest and its SHA-256 in hexadecimal; what is missing is made. It has the same objects that
+// `flux install --export` prints, put together from the same modules as Flux's own release, without a download from a release page.
+func Flux(ctx context.Context, progress io.Writer) (path, sum string, err error) {
 	source, err := build.Source()
 	if err != nil {
 		return "", "", err
 	}
 	module := filepath.Join(source, "components", "flux-manifest")
-	key := cache.NewKey().Text(layout, build.FluxVersion)
+	key := cache.NewKey().Text(fluxLayout, build.FluxVersion)
 	if err := key.Tree(module); err != nil {
 		return "", "", err
 	}
@@ -74,7 +71,11 @@ func assemble(ctx context.Context, module, dir string, progress io.Writer) error
 		return err
 	}
 	work := filepath.Join(dir, "pieces")
-	modules, err := download(ctx, module)
+	wanted := []string{"github.com/fluxcd/flux2/v2"}
+	for _, controller := range build.Flux.Programs {
+		wanted = append(wanted, "github.com/fluxcd/"+controller)
+	}
+	modules, err := build.Modules(ctx, module, wanted...)
 	if err != nil {
 		return err
 	}
@@ -99,12 +100,9 @@ func assemble(ctx context.Context, module, dir string, progress io.Writer) error
 	}); err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, filepath.Join(programs, "kubernetes"), "kubectl", "kustomize", work)
-	var complaint bytes.Buffer
-	command.Stderr = &complaint
-	manifest, err := command.Output()
+	manifest, err := kustomize(ctx, programs, work)
 	if err != nil {
-		return fmt.Errorf("kustomize does not put Flux's manifest together: %w: %s", err, complaint.String())
+		return fmt.Errorf("Flux's manifest: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), manifest, 0o644); err != nil {
 		return err
@@ -173,44 +171,4 @@ func rootKustomization() string {
     - {op: add, path: /spec/template/spec/nodeSelector, value: {kubernetes.io/os: linux}}
 `)
 	return text.String()
-}
-
-func writeAll(dir string, files map[string]string) error {
-	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// download fetches the modules, checked against the module's go.sum, and returns their folders.
-func download(ctx context.Context, module string) (map[string]string, error) {
-	wanted := []string{"github.com/fluxcd/flux2/v2"}
-	for _, controller := range build.Flux.Programs {
-		wanted = append(wanted, "github.com/fluxcd/"+controller)
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"mod", "download", "-json"}, wanted...)...)
-	command.Dir = module
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
-	output, err := command.Output()
-	if err != nil {
-		return nil, fmt.Errorf("the modules of Flux cannot be downloaded: %w: %s", err, output)
-	}
-	dirs := map[string]string{}
-	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
-		var fetched struct{ Path, Dir, Error string }
-		if err := decoder.Decode(&fetched); err != nil {
-			return nil, err
-		}
-		if fetched.Error != "" {
-			return nil, fmt.Errorf("the module %s cannot be downloaded: %s", fetched.Path, fetched.Error)
-		}
-		dirs[fetched.Path] = fetched.Dir
-	}
-	return dirs, nil
 }
