@@ -60,7 +60,8 @@ impl Applier {
 
     /// Makes all these objects be as given, in no particular order; stops at the first that cannot.
     pub async fn apply_all(&self, objects: &[DynamicObject]) -> Result<Vec<DynamicObject>, Trouble> {
-        stream::iter(objects).map(|object| self.apply(object)).buffered(AT_A_TIME).try_collect().await
+        let applications: Vec<_> = objects.iter().map(|object| self.apply(object)).collect();
+        stream::iter(applications).buffered(AT_A_TIME).try_collect().await
     }
 
     /// The API for an object of this kind and namespace.

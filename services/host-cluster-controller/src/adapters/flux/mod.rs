@@ -1,0 +1,96 @@
+//! Flux on managed clusters: found, installed, given credentials, pointed at a tree, and let go of.
+
+mod detect;
+mod health;
+mod install;
+mod manifest;
+mod sync;
+mod workload;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use gitops_scaffolder_contract::GitCredential;
+use host_cluster_controller_decide::{FluxFitness, FluxSeen, GitSecretSeen, SyncSeen, SyncWanted, Target};
+use tokio::sync::OnceCell;
+use vocabulary::Trouble;
+
+use self::manifest::Manifest;
+use super::Connections;
+use crate::ports::{Flux, SyncPart};
+
+/// Which Flux is installed where there is none. Nothing of Flux is part of KubeOpera: its manifest is data.
+#[derive(Debug, Clone)]
+pub struct FluxConfig {
+    /// Where Flux's install manifest is: a path, `file:///…` or `https://…`.
+    pub manifest: String,
+    /// SHA-256 of the manifest, 64 hex digits: what is found there and has another is not applied.
+    pub sha256: String,
+    /// Registry and path to take Flux's images from instead of `ghcr.io/fluxcd`.
+    pub image_registry: Option<String>,
+    /// Names of Secrets in the namespace of Flux to pull its images with.
+    pub image_pull_secrets: Vec<String>,
+}
+
+/// Flux on managed clusters, reached through their connections.
+pub struct FluxOnClusters {
+    connections: Arc<Connections>,
+    config: FluxConfig,
+    manifest: OnceCell<Manifest>,
+}
+
+impl FluxOnClusters {
+    /// The manifest is read when it is first needed, and once.
+    pub const fn new(connections: Arc<Connections>, config: FluxConfig) -> Self {
+        Self { connections, config, manifest: OnceCell::const_new() }
+    }
+
+    async fn manifest(&self) -> Result<&Manifest, Trouble> {
+        self.manifest.get_or_try_init(|| Manifest::load(&self.config)).await
+    }
+}
+
+#[async_trait]
+impl Flux for FluxOnClusters {
+    async fn look(&self, at: &Target) -> Result<FluxSeen, Trouble> {
+        let connection = self.connections.to(at).await?;
+        let mut seen = detect::look(connection.client()).await?;
+        if let FluxSeen::Present(flux) = &mut seen
+            && flux.managed_by_other.is_none()
+            && !install::is_installed(&connection, self.manifest().await?).await?
+        {
+            flux.fitness = FluxFitness::ToBeInstalledAgain;
+        }
+        Ok(seen)
+    }
+
+    async fn install(&self, at: &Target) -> Result<(), Trouble> {
+        let connection = self.connections.to(at).await?;
+        install::install(&connection, self.manifest().await?).await
+    }
+
+    async fn git_secret(&self, at: &Target) -> Result<GitSecretSeen, Trouble> {
+        sync::git_secret(self.connections.to(at).await?.client(), at.cluster).await
+    }
+
+    async fn write_git_secret(&self, at: &Target, credential: &GitCredential, version: &str) -> Result<(), Trouble> {
+        sync::write_git_secret(self.connections.to(at).await?.client(), at.cluster, credential, version).await
+    }
+
+    async fn sync(&self, at: &Target) -> Result<SyncSeen, Trouble> {
+        let connection = self.connections.to(at).await?;
+        health::look(connection.client(), at.cluster).await
+    }
+
+    async fn point(&self, at: &Target, wanted: &SyncWanted) -> Result<(), Trouble> {
+        sync::point(&*self.connections.to(at).await?, wanted).await
+    }
+
+    async fn suspend_kustomizations(&self, at: &Target) -> Result<(), Trouble> {
+        sync::suspend(self.connections.to(at).await?.client(), at.cluster).await
+    }
+
+    async fn remove(&self, at: &Target, part: SyncPart) -> Result<(), Trouble> {
+        sync::remove(self.connections.to(at).await?.client(), at.cluster, part).await
+    }
+}

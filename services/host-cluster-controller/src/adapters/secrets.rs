@@ -1,0 +1,136 @@
+//! The Secrets of the management cluster, in the namespace of the HostClusters.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use host_cluster_controller_crd::{HostCluster, LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_decide::SecretSeen;
+use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
+};
+use kube_kit::{Attempt, KubeconfigOptions, is_not_found, trouble};
+use rand::distr::{Alphanumeric, SampleString};
+use vocabulary::{ClusterId, Secret, SecretName, Trouble};
+
+use super::{
+    KUBEOPERA, MANAGED_BY,
+    connect::{checked_kubeconfig, secret, text_of, version_of},
+    git_secret,
+};
+use crate::ports::{GitCredentials, Secrets};
+
+/// Field manager on the management cluster.
+const MANAGER: &str = "host-cluster-controller";
+
+/// Letters and digits of a first administrator's password: 24 of 62 are 142 bits.
+const PASSWORD_LENGTH: usize = 24;
+
+/// Secrets in the namespace of the HostClusters.
+pub struct ManagementSecrets {
+    client: Client,
+    kubeconfigs: KubeconfigOptions,
+}
+
+impl ManagementSecrets {
+    /// `client` is the management cluster's.
+    pub const fn new(client: Client, kubeconfigs: KubeconfigOptions) -> Self {
+        Self { client, kubeconfigs }
+    }
+
+    fn api(&self) -> Api<SecretObject> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    async fn existing(&self, name: &SecretName) -> Result<SecretObject, Trouble> {
+        secret(&self.client, name).await?.ok_or_else(|| {
+            Trouble::rejected("SecretMissing", format!("Secret {NAMESPACE}/{name} does not exist. Create it."))
+        })
+    }
+
+    /// A Secret with one key that goes when its HostCluster goes.
+    async fn owned(
+        &self,
+        cluster: ClusterId,
+        name: &SecretName,
+        key: &str,
+        text: &Secret,
+    ) -> Result<SecretObject, Trouble> {
+        let owners: Api<HostCluster> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let attempt = format!("read HostCluster {NAMESPACE}/{cluster}");
+        let owner = owners.get(&cluster.to_string()).await.map_err(|error| trouble(Attempt(&attempt), &error))?;
+        let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (MANAGED_BY, KUBEOPERA.to_owned())];
+        Ok(SecretObject {
+            metadata: ObjectMeta {
+                name: Some(name.to_string()),
+                namespace: Some(NAMESPACE.to_owned()),
+                labels: Some(labels.map(|(key, value)| (key.to_owned(), value)).into()),
+                owner_references: owner.owner_ref(&()).map(|reference| vec![reference]),
+                ..ObjectMeta::default()
+            },
+            data: Some(BTreeMap::from([(key.to_owned(), ByteString(text.reveal().as_bytes().to_vec()))])),
+            type_: Some("Opaque".to_owned()),
+            ..SecretObject::default()
+        })
+    }
+
+    async fn apply(&self, object: &SecretObject, name: &SecretName) -> Result<(), Trouble> {
+        let attempt = format!("write Secret {NAMESPACE}/{name}");
+        let params = PatchParams::apply(MANAGER).force();
+        let answer = self.api().patch(name.as_str(), &params, &Patch::Apply(object)).await;
+        answer.map(drop).map_err(|error| trouble(Attempt(&attempt), &error))
+    }
+}
+
+#[async_trait]
+impl Secrets for ManagementSecrets {
+    async fn look(&self, name: &SecretName) -> Result<SecretSeen, Trouble> {
+        let found = secret(&self.client, name).await?;
+        Ok(found.map_or(SecretSeen::Absent, |secret| SecretSeen::Present { version: version_of(&secret) }))
+    }
+
+    async fn git_credentials(&self, name: &SecretName) -> Result<GitCredentials, Trouble> {
+        git_secret::credentials(name, &self.existing(name).await?)
+    }
+
+    async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble> {
+        let kubeconfig = checked_kubeconfig(from, &self.existing(from).await?, self.kubeconfigs)?;
+        self.apply(&self.owned(cluster, to, "kubeconfig", &kubeconfig.minified()).await?, to).await
+    }
+
+    async fn store_kubeconfig(&self, cluster: ClusterId, to: &SecretName, kubeconfig: &Secret) -> Result<(), Trouble> {
+        self.apply(&self.owned(cluster, to, "kubeconfig", kubeconfig).await?, to).await
+    }
+
+    async fn ensure_password(&self, cluster: ClusterId, name: &SecretName) -> Result<Secret, Trouble> {
+        const KEY: &str = "password";
+        let attempt = format!("write Secret {NAMESPACE}/{name}");
+        if secret(&self.client, name).await?.is_none() {
+            let password = Secret::new(Alphanumeric.sample_string(&mut rand::rng(), PASSWORD_LENGTH));
+            let wanted = self.owned(cluster, name, KEY, &password).await?;
+            // Created and not applied: of two that try at once, the password of the first is the one that counts.
+            match self.api().create(&PostParams::default(), &wanted).await {
+                Err(kube::Error::Api(status)) if status.is_already_exists() => {}
+                answer => drop(answer.map_err(|error| trouble(Attempt(&attempt), &error))?),
+            }
+        }
+        text_of(&self.existing(name).await?, KEY).ok_or_else(|| {
+            Trouble::rejected(
+                "PasswordMissing",
+                format!("Secret {NAMESPACE}/{name} has no key password. Delete the Secret to have a new one made."),
+            )
+        })
+    }
+
+    async fn delete_kubeconfigs(&self, cluster: ClusterId) -> Result<(), Trouble> {
+        for name in [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret()] {
+            let attempt = format!("delete Secret {NAMESPACE}/{name}");
+            match self.api().delete(&name, &DeleteParams::default()).await {
+                Err(error) if !is_not_found(&error) => return Err(trouble(Attempt(&attempt), &error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

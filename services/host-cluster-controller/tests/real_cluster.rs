@@ -1,0 +1,414 @@
+//! The adapters on a real cluster: the one that KUBECONFIG names, which they change and leave with Flux installed.
+//!
+//! Flux's manifest is `KUBEOPERA_FLUX_MANIFEST`, or what `local-cluster` has assembled; its checksum is in the `.sha256`
+//! file beside it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use gitops_scaffolder_contract::GitCredential;
+use host_cluster_controller::{
+    adapters::{Clusters, Connections, FluxConfig, FluxOnClusters, ManagementSecrets},
+    ports::{Flux, Secrets, SyncPart, TargetCluster},
+};
+use host_cluster_controller_crd::NAMESPACE;
+use host_cluster_controller_decide::{
+    FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Reach, Readiness, SyncSeen, SyncWanted, Target,
+};
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{Namespace, Secret as SecretObject},
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams},
+};
+use kube_kit::{KubeconfigOptions, own_client, wait_until};
+use serde_json::json;
+use tokio::sync::{Mutex, MutexGuard};
+use vocabulary::{ClusterId, Secret};
+
+/// One cluster, one test at a time.
+static CLUSTER: Mutex<()> = Mutex::const_new(());
+
+const PATIENCE: Duration = Duration::from_secs(150);
+const PAUSE: Duration = Duration::from_millis(500);
+const ALLOW: KubeconfigOptions = KubeconfigOptions { allow_loopback: true };
+
+struct Real {
+    client: Client,
+    host: Target,
+    connections: Arc<Connections>,
+    flux: FluxOnClusters,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Real {
+    async fn connect() -> Self {
+        let alone = CLUSTER.lock().await;
+        let client = own_client(None).await.expect("KUBECONFIG names a cluster");
+        let connections = Arc::new(Connections::new(client.clone(), ALLOW));
+        let host = Target {
+            cluster: "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap(),
+            reach: Reach::OwnServiceAccount,
+        };
+        let flux = FluxOnClusters::new(Arc::clone(&connections), flux_config());
+        Self { client, host, connections, flux, _alone: alone }
+    }
+
+    /// With our Flux installed and available.
+    async fn with_flux() -> Self {
+        let real = Self::connect().await;
+        real.flux.install(&real.host).await.unwrap();
+        real.available().await;
+        real
+    }
+
+    async fn seen(&self) -> FluxInstallation {
+        match self.flux.look(&self.host).await.unwrap() {
+            FluxSeen::Present(flux) => flux,
+            FluxSeen::Absent => panic!("there is no Flux"),
+        }
+    }
+
+    async fn available(&self) -> FluxInstallation {
+        let available = wait_until(PATIENCE, PAUSE, || async {
+            let seen = self.seen().await;
+            let ready = seen.components.len() >= 4 && seen.components.iter().all(|one| one.readiness.is_ready());
+            Ok(if ready { Some(seen) } else { None })
+        });
+        match available.await.unwrap() {
+            Some(seen) => seen,
+            None => panic!("Flux is not available: {:?}", self.seen().await.components),
+        }
+    }
+
+    async fn sync_until(&self, what: &str, holds: impl Fn(&SyncSeen) -> bool) -> SyncSeen {
+        let found = wait_until(PATIENCE, PAUSE, || async {
+            let seen = self.flux.sync(&self.host).await?;
+            Ok(if holds(&seen) { Some(seen) } else { None })
+        });
+        match found.await.unwrap() {
+            Some(seen) => seen,
+            None => panic!("{what}: {:?}", self.flux.sync(&self.host).await),
+        }
+    }
+
+    /// `kind name -> resourceVersion` of everything that carries Flux's label.
+    async fn versions(&self) -> BTreeMap<String, String> {
+        let mut versions = BTreeMap::new();
+        for (group, version, kind) in [
+            ("", "v1", "Namespace"),
+            ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+            ("rbac.authorization.k8s.io", "v1", "ClusterRole"),
+            ("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"),
+            ("", "v1", "ServiceAccount"),
+            ("", "v1", "Service"),
+            ("", "v1", "ResourceQuota"),
+            ("apps", "v1", "Deployment"),
+            ("networking.k8s.io", "v1", "NetworkPolicy"),
+        ] {
+            let resource = match kind {
+                "NetworkPolicy" => {
+                    ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), "networkpolicies")
+                }
+                _ => ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind)),
+            };
+            let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+            let params = ListParams::default().labels("app.kubernetes.io/part-of=flux");
+            for object in api.list(&params).await.unwrap() {
+                versions.insert(format!("{kind} {}", object.name_any()), object.resource_version().unwrap());
+            }
+        }
+        versions
+    }
+
+    async fn label_source_crd(&self, labels: serde_json::Value) {
+        let resource =
+            ApiResource::from_gvk(&GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"));
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        let patch = Patch::Merge(json!({"metadata": {"labels": labels}}));
+        api.patch("gitrepositories.source.toolkit.fluxcd.io", &PatchParams::default(), &patch).await.unwrap();
+    }
+
+    async fn ensure_namespace(&self) {
+        let mut namespace = Namespace::default();
+        namespace.metadata.name = Some(NAMESPACE.to_owned());
+        // Existing already is as good.
+        let _ = Api::<Namespace>::all(self.client.clone()).create(&PostParams::default(), &namespace).await;
+    }
+
+    async fn put_secret(&self, name: &str, data: &[(&str, &str)]) {
+        self.ensure_namespace().await;
+        let mut secret = SecretObject::default();
+        secret.metadata.name = Some(name.to_owned());
+        secret.data =
+            Some(data.iter().map(|(key, text)| ((*key).to_owned(), ByteString(text.as_bytes().to_vec()))).collect());
+        let params = PatchParams::apply("real-cluster-tests").force();
+        let api: Api<SecretObject> = Api::namespaced(self.client.clone(), NAMESPACE);
+        api.patch(name, &params, &Patch::Apply(secret)).await.unwrap();
+    }
+}
+
+fn flux_config() -> FluxConfig {
+    let manifest = std::env::var_os("KUBEOPERA_FLUX_MANIFEST").map_or_else(assembled_manifest, PathBuf::from);
+    let checksum = manifest.with_extension("yaml.sha256");
+    let sha256 = std::fs::read_to_string(&checksum).unwrap_or_else(|error| panic!("{}: {error}", checksum.display()));
+    FluxConfig {
+        manifest: manifest.display().to_string(),
+        sha256: sha256.split_whitespace().next().unwrap_or_default().to_owned(),
+        image_registry: None,
+        image_pull_secrets: Vec::new(),
+    }
+}
+
+fn assembled_manifest() -> PathBuf {
+    let cache = std::env::var_os("KUBEOPERA_CACHE").map_or_else(
+        || {
+            let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+            base.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache")).join("kubeopera")
+        },
+        PathBuf::from,
+    );
+    cache.join("local-cluster/flux-manifest/install-v2.9.4.yaml")
+}
+
+fn wanted(cluster: ClusterId, url: &str) -> SyncWanted {
+    SyncWanted {
+        cluster,
+        url: url.parse().unwrap(),
+        branch: "main".to_owned(),
+        path: "fluxcd/clusters/prod".parse().unwrap(),
+        request: "1".to_owned(),
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn flux_becomes_available_from_the_manifest_and_installing_it_again_changes_nothing() {
+    let real = Real::with_flux().await;
+    let seen = real.available().await;
+    let before = real.versions().await;
+
+    real.flux.install(&real.host).await.unwrap();
+
+    assert_eq!(real.versions().await, before);
+    assert!(before.len() >= 25, "{before:?}");
+    assert_eq!((seen.managed_by_other, seen.fitness), (None, FluxFitness::Usable));
+    assert_eq!(seen.version.as_deref(), Some("v2.9.4"));
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn an_object_of_flux_that_is_gone_is_noticed_and_comes_back() {
+    let real = Real::with_flux().await;
+    let bindings: Api<k8s_openapi::api::rbac::v1::ClusterRoleBinding> = Api::all(real.client.clone());
+    bindings.delete("cluster-reconciler-flux-system", &DeleteParams::default()).await.unwrap();
+
+    assert_eq!(real.seen().await.fitness, FluxFitness::ToBeInstalledAgain);
+    real.flux.install(&real.host).await.unwrap();
+
+    assert_eq!(real.seen().await.fitness, FluxFitness::Usable);
+    bindings.get("cluster-reconciler-flux-system").await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn a_flux_of_others_is_used_as_it_is_and_never_written_to() {
+    let real = Real::with_flux().await;
+    real.label_source_crd(json!({"app.kubernetes.io/managed-by": "Helm"})).await;
+    let before = real.versions().await;
+
+    let seen = real.seen().await;
+    let refused = real.flux.install(&real.host).await;
+
+    let after = real.versions().await;
+    real.label_source_crd(json!({"app.kubernetes.io/managed-by": "kubeopera"})).await;
+    assert_eq!((seen.managed_by_other.as_deref(), seen.fitness), (Some("Helm"), FluxFitness::Usable));
+    assert!(seen.components.iter().all(|one| one.readiness.is_ready()));
+    assert_eq!(refused.unwrap_err().reason, "FluxManagedByOther");
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it() {
+    let real = Real::with_flux().await;
+    let elsewhere = FluxConfig { image_registry: Some("127.0.0.1:1/nowhere".to_owned()), ..flux_config() };
+    let broken = FluxOnClusters::new(Arc::clone(&real.connections), elsewhere);
+
+    broken.install(&real.host).await.unwrap();
+    let complaint = wait_until(PATIENCE, PAUSE, || async {
+        let seen = real.seen().await;
+        Ok(seen.components.into_iter().find_map(|one| match one.readiness {
+            Readiness::NotReady { reason, why } if why.contains("cannot be pulled") => Some((one.object, reason, why)),
+            _ => None,
+        }))
+    });
+    let (object, reason, why) = complaint.await.unwrap().expect("a Deployment complains");
+    let fitness = real.seen().await.fitness;
+    real.flux.install(&real.host).await.unwrap();
+    real.available().await;
+
+    println!("{object}: {reason}: {why}");
+    assert!(object.starts_with("Deployment flux-system/"), "{object}");
+    assert!(why.contains("127.0.0.1:1/nowhere/"), "{why}");
+    assert!(matches!(reason.as_str(), "ErrImagePull" | "ImagePullBackOff"), "{reason}");
+    assert_eq!(fitness, FluxFitness::ToBeInstalledAgain);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours() {
+    let real = Real::with_flux().await;
+    let cluster = real.host.cluster;
+    let credential = GitCredential::Basic {
+        username: "reader".to_owned(),
+        password: Secret::new("CANARY-read"),
+        certificate_authority: None,
+    };
+    real.flux.write_git_secret(&real.host, &credential, "version-1").await.unwrap();
+    let foreign = foreign_kustomization(&real.client).await;
+
+    // Port 9 of this machine: nobody answers there.
+    real.flux.point(&real.host, &wanted(cluster, "http://127.0.0.1:9/nowhere.git")).await.unwrap();
+    let seen = real
+        .sync_until("the source complains", |seen| {
+            seen.source.as_ref().is_some_and(|source| matches!(&source.readiness, Readiness::NotReady { reason, .. } if reason == "GitOperationFailed"))
+        })
+        .await;
+    println!("{:?}", seen.source.as_ref().unwrap().readiness);
+    println!("{:?}", seen.root.as_ref().unwrap().readiness);
+    let secret = real.flux.git_secret(&real.host).await.unwrap();
+    real.flux.suspend_kustomizations(&real.host).await.unwrap();
+    let suspended = real.flux.sync(&real.host).await.unwrap();
+    real.flux.remove(&real.host, SyncPart::Kustomizations).await.unwrap();
+    let gone = real.sync_until("the Kustomizations are gone", |seen| seen.kustomizations().next().is_none()).await;
+    real.flux.remove(&real.host, SyncPart::Source).await.unwrap();
+    real.flux.remove(&real.host, SyncPart::GitSecret).await.unwrap();
+    let nothing = real.sync_until("the source is gone", |seen| seen.source.is_none()).await;
+
+    assert!(!format!("{seen:?}").contains("CANARY"));
+    assert_eq!(secret, GitSecretSeen::Present { version: Some("version-1".to_owned()) });
+    assert!(suspended.kustomizations().all(|one| one.is_suspended));
+    assert!(gone.source.is_some());
+    assert_eq!(nothing, SyncSeen::default());
+    assert_eq!(real.flux.git_secret(&real.host).await.unwrap(), GitSecretSeen::Absent);
+    let after = foreign.0.get(&foreign.1).await.unwrap();
+    assert_eq!(after.data["spec"].get("suspend"), None);
+    foreign.0.delete(&foreign.1, &DeleteParams::default()).await.unwrap();
+}
+
+/// A Kustomization of somebody else's in the same namespace.
+async fn foreign_kustomization(client: &Client) -> (Api<DynamicObject>, String) {
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"));
+    let api = Api::namespaced_with(client.clone(), "flux-system", &resource);
+    let object = DynamicObject::new("theirs", &resource).data(json!({"spec": {
+        "interval": "10m", "prune": true, "path": "./", "sourceRef": {"kind": "GitRepository", "name": "theirs"},
+    }}));
+    api.patch("theirs", &PatchParams::apply("somebody").force(), &Patch::Apply(object)).await.unwrap();
+    (api, "theirs".to_owned())
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed() {
+    let real = Real::with_flux().await;
+    let credential = GitCredential::Ssh { private_key: Secret::new("CANARY-key"), known_hosts: "host key".to_owned() };
+    real.flux.write_git_secret(&real.host, &credential, "version-2").await.unwrap();
+    let written = real.flux.git_secret(&real.host).await.unwrap();
+
+    let api: Api<SecretObject> = Api::namespaced(real.client.clone(), "flux-system");
+    let change = Patch::Merge(json!({"stringData": {"identity": "another"}}));
+    api.patch("kubeopera-git", &PatchParams::default(), &change).await.unwrap();
+    let changed = real.flux.git_secret(&real.host).await.unwrap();
+    real.flux.write_git_secret(&real.host, &credential, "version-2").await.unwrap();
+    let mended = real.flux.git_secret(&real.host).await.unwrap();
+    real.flux.remove(&real.host, SyncPart::GitSecret).await.unwrap();
+
+    assert_eq!(written, GitSecretSeen::Present { version: Some("version-2".to_owned()) });
+    assert_eq!(changed, GitSecretSeen::Present { version: None });
+    assert_eq!(mended, written);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_refused() {
+    let real = Real::connect().await;
+    let path = std::env::var("KUBECONFIG").unwrap();
+    let kubeconfig = std::fs::read_to_string(path).unwrap();
+    let with_program =
+        kubeconfig.replace("users:", "users:\n- name: x\n  user: {exec: {command: touch, args: [/tmp/ran]}}");
+    real.put_secret("real-test-input", &[("kubeconfig", &kubeconfig)]).await;
+    real.put_secret("real-test-exec", &[("kubeconfig", &with_program)]).await;
+    let clusters = Clusters(Arc::clone(&real.connections));
+    let by = |name: &str| Target { cluster: real.host.cluster, reach: Reach::Kubeconfig(name.parse().unwrap()) };
+
+    let own = clusters.look(&real.host).await.unwrap();
+    let same = clusters.look(&by("real-test-input")).await.unwrap();
+    let refused = clusters.look(&by("real-test-exec")).await.unwrap_err();
+    let missing = clusters.look(&by("real-test-missing")).await.unwrap_err();
+    let present = clusters.present(&real.host).await.unwrap();
+
+    println!("{own:?}\n{present:?}");
+    assert_eq!(own, same);
+    assert!(own.may_administer && own.nodes.total >= own.nodes.ready);
+    assert!(refused.message.contains("users[0].user.exec"), "{refused}");
+    assert_eq!(missing.reason, "KubeconfigMissing");
+    let api: Api<SecretObject> = Api::namespaced(real.client.clone(), NAMESPACE);
+    for name in ["real-test-input", "real-test-exec"] {
+        api.delete(name, &DeleteParams::default()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn what_others_installed_counts_as_present_and_what_our_tree_installed_does_not() {
+    let real = Real::connect().await;
+    let clusters = Clusters(Arc::clone(&real.connections));
+    let resource = ApiResource::from_gvk_with_plural(
+        &GroupVersionKind::gvk("networking.k8s.io", "v1", "IngressClass"),
+        "ingressclasses",
+    );
+    let api: Api<DynamicObject> = Api::all_with(real.client.clone(), &resource);
+    let class = |name: &str, labels: serde_json::Value| {
+        let mut object =
+            DynamicObject::new(name, &resource).data(json!({"spec": {"controller": "example.com/controller"}}));
+        object.metadata.labels = serde_json::from_value(labels).unwrap();
+        object
+    };
+    let before = clusters.present(&real.host).await.unwrap();
+    let ours = json!({"kustomize.toolkit.fluxcd.io/name": "kubeopera-controllers", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"});
+
+    api.create(&PostParams::default(), &class("real-test-ours", ours)).await.unwrap();
+    let with_ours = clusters.present(&real.host).await.unwrap();
+    api.create(&PostParams::default(), &class("real-test-theirs", json!({}))).await.unwrap();
+    let with_theirs = clusters.present(&real.host).await.unwrap();
+    for name in ["real-test-ours", "real-test-theirs"] {
+        api.delete(name, &DeleteParams::default()).await.unwrap();
+    }
+
+    assert_eq!(with_ours, before);
+    assert!(with_theirs.ingress_class);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn git_credentials_are_read_from_the_management_cluster() {
+    let real = Real::connect().await;
+    let secrets = ManagementSecrets::new(real.client.clone(), ALLOW);
+    let keys = [("username", "bot"), ("password", "CANARY-write"), ("readonly-password", "CANARY-read")];
+    real.put_secret("real-test-git", &keys).await;
+    let name = "real-test-git".parse().unwrap();
+
+    let read = secrets.git_credentials(&name).await.unwrap();
+    let seen = secrets.look(&name).await.unwrap();
+    Api::<SecretObject>::namespaced(real.client.clone(), NAMESPACE)
+        .delete("real-test-git", &DeleteParams::default())
+        .await
+        .unwrap();
+
+    assert!(matches!(&read.write, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-write"));
+    assert!(matches!(&read.read, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-read"));
+    assert!(!format!("{read:?} {seen:?}").contains("CANARY"));
+}
