@@ -28,6 +28,10 @@ func Command() *cobra.Command {
 		&cobra.Command{
 			Use: "list", Short: "List what the mirror serves, and whether it is there", Args: cobra.NoArgs, RunE: list,
 		},
+		&cobra.Command{
+			Use: "address", Short: "Print the mirror's address", Args: cobra.NoArgs,
+			Run: func(command *cobra.Command, _ []string) { fmt.Fprintln(command.OutOrStdout(), Address) },
+		},
 	)
 	return command
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -41,7 +42,7 @@ func (r Registry) Fill(ctx context.Context, entries []Entry, progress io.Writer)
 		}
 		added, err := r.put(ctx, entry.Name, built)
 		if err != nil {
-			return filled, fmt.Errorf("%s cannot be put into the registry: %w", entry.Name.In(r.Address), err)
+			return filled, fmt.Errorf("%s cannot be put into the registry: %w", entry.Name.In(r.Address), r.explain(err))
 		}
 		if !added {
 			filled.Unchanged++
@@ -51,6 +52,16 @@ func (r Registry) Fill(ctx context.Context, entries []Entry, progress io.Writer)
 		fmt.Fprintf(progress, "  %s (%s)\n", entry.Name.In(r.Address), entry.Kind)
 	}
 	return filled, nil
+}
+
+// explain says what to do about a full disk, of which a registry only tells its log.
+func (r Registry) explain(err error) error {
+	var disk syscall.Statfs_t
+	const enough = 64 << 20
+	if syscall.Statfs(r.Dir, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < enough {
+		return fmt.Errorf("the disk is full at %s (%w): free some space, or set KUBEOPERA_REGISTRY_STATE to a folder on another disk", r.Dir, err)
+	}
+	return err
 }
 
 // Has tells whether the registry has something under the name.

@@ -52,6 +52,11 @@ func Mirror() Registry {
 func (r Registry) Up(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if len(r.processes()) == 1 && r.answers(ctx) == nil {
 		return nil
 	}
@@ -68,6 +73,7 @@ func (r Registry) Up(ctx context.Context) error {
 	if err := r.configure(); err != nil {
 		return err
 	}
+	r.discardReplaced(ctx, binary)
 	ended, err := r.start(binary)
 	if err != nil {
 		return err
@@ -90,6 +96,11 @@ func (r Registry) Up(ctx context.Context) error {
 func (r Registry) Down(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := r.stop(ctx); err != nil {
 		return err
 	}
@@ -117,10 +128,29 @@ storage:
 http:
   addr: %s
 `, filepath.Join(r.Dir, "content"), r.Address)
-	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
-		return fmt.Errorf("the registry's folder cannot be made: %w", err)
-	}
 	return os.WriteFile(r.configuration(), []byte(content), 0o644)
+}
+
+// lock lets one process at a time start or stop the registry; the kernel lets go of it when that process ends, however it ends.
+func (r Registry) lock() (unlock func(), err error) {
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("the registry's folder cannot be made: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(r.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("%s cannot be locked: %w", file.Name(), err)
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// discardReplaced removes what no name stands for any more since a fill replaced it: the images of programs that were built anew. It
+// must not run while something is uploaded, so it runs before a start. What it leaves behind by failing costs space and nothing else.
+func (r Registry) discardReplaced(ctx context.Context, binary string) {
+	_ = exec.CommandContext(ctx, binary, "garbage-collect", "--delete-untagged", r.configuration()).Run()
 }
 
 // start leaves the process running when this one ends, in a session of its own. The channel closes when it ends before.

@@ -56,6 +56,53 @@ func TestARegistryIsStartedOnce(t *testing.T) {
 	}
 }
 
+func TestStartsAtTheSameTimeGiveOneRegistry(t *testing.T) {
+	registry := fresh(t)
+	results := make(chan error)
+	for range 4 {
+		go func() { results <- registry.Up(t.Context()) }()
+	}
+	for range 4 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	if pids := registry.processes(); len(pids) != 1 {
+		t.Errorf("the registry runs as processes %v", pids)
+	}
+}
+
+func TestWhatAFillReplacedIsGoneAfterTheNextStart(t *testing.T) {
+	registry := fresh(t)
+	up(t, registry)
+	old, replacement := made(t, "example.org/thing:v1", strings.Repeat("old", 1000)), made(t, "example.org/thing:v1", strings.Repeat("new", 1000))
+	for _, entry := range []Entry{old, replacement} {
+		if _, err := registry.Fill(t.Context(), []Entry{entry}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	up(t, registry)
+	for _, test := range []struct {
+		entry  Entry
+		wanted bool
+	}{{old, false}, {replacement, true}} {
+		built, err := test.entry.build(t.Context(), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layer := filepath.Join(registry.Dir, "content/docker/registry/v2/blobs/sha256", built.Layer.Digest[7:9], built.Layer.Digest[7:], "data")
+		if _, err := os.Stat(layer); (err == nil) != test.wanted {
+			t.Errorf("the layer %s: %v, wanted there: %v", layer, err, test.wanted)
+		}
+	}
+	if filled, err := registry.Fill(t.Context(), []Entry{replacement}, io.Discard); err != nil || filled.Added != 0 {
+		t.Errorf("what was kept is uploaded again: %+v (%v)", filled, err)
+	}
+}
+
 func TestAKilledRegistryIsStartedAgainWithItsContent(t *testing.T) {
 	registry := fresh(t)
 	pid := up(t, registry)
