@@ -16,5 +16,5 @@ pub use client::{Limits, guarded, own_client};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
 pub use kubeconfig::{KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
 pub use provider_id::provider_of;
-pub use read::{View, read, read_all};
+pub use read::{View, null_as_empty, read, read_all};
 pub use trouble::{Attempt, is_not_found, printable, trouble, word};

@@ -4,7 +4,7 @@
 //! nodes or pods costs a hundredth of its size in memory.
 
 use kube::Client;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use vocabulary::Trouble;
 
 use crate::trouble::{Attempt, is_not_found, trouble};
@@ -102,11 +102,17 @@ fn request(path: &str, accept: &'static str) -> http::Request<Vec<u8>> {
     request
 }
 
+/// For lists of foreign objects: Go writes an empty one as null where the field may not be left out.
+pub fn null_as_empty<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 #[derive(Deserialize)]
+#[serde(bound = "T: Deserialize<'de>")]
 struct Page<T> {
     #[serde(default)]
     metadata: PageMetadata,
-    #[serde(default = "Vec::new")]
+    #[serde(default = "Vec::new", deserialize_with = "null_as_empty")]
     items: Vec<T>,
 }
 
@@ -159,6 +165,16 @@ mod tests {
                 .unwrap();
 
         assert_eq!(found.into_iter().map(|pod| pod.name).collect::<Vec<_>>(), ["one", "two"]);
+    }
+
+    #[tokio::test]
+    async fn an_empty_list_may_be_written_as_null() {
+        let client = server(|_| (200, json!({"kind": "PartialObjectMetadataList", "items": null})));
+
+        let found: Option<Vec<Named>> =
+            read_all(&client, Attempt("look"), "/api/v1/pods", &[], View::Metadata).await.unwrap();
+
+        assert!(found.unwrap().is_empty());
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use std::{path::Path, time::Duration};
 
 use futures::TryStreamExt;
 use kube::api::DynamicObject;
+use kube_kit::null_as_empty;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use vocabulary::Trouble;
@@ -250,7 +251,9 @@ pub(super) struct CrdSeen {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct CrdStatus {
+    #[serde(deserialize_with = "null_as_empty")]
     conditions: Vec<CrdCondition>,
+    #[serde(deserialize_with = "null_as_empty")]
     stored_versions: Vec<String>,
 }
 

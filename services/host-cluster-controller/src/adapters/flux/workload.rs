@@ -70,9 +70,16 @@ pub(super) fn not_ready(reason: &str, why: String) -> Readiness {
     Readiness::NotReady { reason: reason.to_owned(), why }
 }
 
-/// A remote message as a sentence that can be shown.
+/// A remote message as a sentence that can be shown. Go programs put what they were doing first and what went wrong
+/// last, so of a long chain the end is kept.
 pub(super) fn sentence(message: &str) -> String {
-    let mut text = printable(message, MESSAGE);
+    let whole = printable(message, usize::MAX);
+    let mut shown = whole.as_str();
+    while shown.chars().count() > MESSAGE {
+        let Some((_, rest)) = shown.split_once(": ") else { break };
+        shown = rest;
+    }
+    let mut text = printable(shown, MESSAGE);
     if text.is_empty() {
         text.push_str("no reason is given");
     }
@@ -358,6 +365,17 @@ mod tests {
         ] {
             assert_eq!(complaint(status), Some((reason.to_owned(), why.to_owned())));
         }
+    }
+
+    #[test]
+    fn of_a_long_message_the_cause_at_its_end_is_kept() {
+        let long =
+            format!("failed to pull image \"{}\": failed to do request: dial tcp: connection refused", "x".repeat(200));
+
+        assert_eq!(sentence(&long), "failed to do request: dial tcp: connection refused.");
+        assert_eq!(sentence("short: and whole"), "short: and whole.");
+        assert_eq!(sentence(&"x".repeat(300)).chars().count(), MESSAGE);
+        assert_eq!(sentence(" \n"), "no reason is given.");
     }
 
     #[test]
