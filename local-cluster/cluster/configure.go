@@ -17,10 +17,8 @@ import (
 	"kubeopera.io/local-cluster/images"
 	"kubeopera.io/local-cluster/network"
 	"kubeopera.io/local-cluster/pki"
+	"kubeopera.io/local-cluster/registry"
 )
-
-// Mirror is the registry on this machine from which nodes pull over plain HTTP.
-const Mirror = "10.201.0.1:5000"
 
 //go:embed files
 var files embed.FS
@@ -90,13 +88,13 @@ func (c *Cluster) configure(i int) error {
 		"Pause":       images.Pause,
 		"PluginDir":   host.PluginDir(),
 		"PodSubnet":   network.PodSubnet(i),
-		"Mirror":      Mirror,
+		"Mirror":      registry.Address,
 	}
 	for from, to := range map[string]string{
 		"kubelet.yaml":    "kubelet.yaml",
 		"containerd.toml": "containerd.toml",
 		"cni.conflist":    "cni/10-local-cluster.conflist",
-		"hosts.toml":      "registries/" + Mirror + "/hosts.toml",
+		"hosts.toml":      "registries/" + registry.Address + "/hosts.toml",
 	} {
 		content, err := render(from, values)
 		if err != nil {
