@@ -10,8 +10,15 @@ mod validated;
 
 pub use conditions::{ConditionType, condition};
 pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};
-pub use status::{FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase, ProvisioningStatus, RetryStatus};
+pub use status::{
+    FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase, ProvisioningStatus, RetryKind, RetryStatus,
+};
 pub use validated::{Administrator, ModeSpec, ProvisionedCluster, SpecProblem, ValidSpec};
+
+/// The CustomResourceDefinition as YAML.
+pub fn crd_yaml() -> Result<String, serde_saphyr::ser::Error> {
+    serde_saphyr::to_string(&<HostCluster as kube::CustomResourceExt>::crd())
+}
 
 /// Namespace of HostClusters and of the Secrets they name.
 pub const NAMESPACE: &str = "kubeopera-system";

@@ -156,10 +156,25 @@ pub struct ProvisioningStatus {
 pub struct RetryStatus {
     /// Attempts made so far in this phase that did not succeed.
     pub attempt: i32,
+    /// Who has to act: nobody (Transient), somebody who can change the resource or what it names (Rejected), or
+    /// KubeOpera's makers (Bug).
+    pub kind: RetryKind,
     /// When this run of troubles began.
     pub since: Time,
     /// When the next attempt is due.
     pub next_attempt_at: Time,
     /// One word for what went wrong.
     pub reason: String,
+}
+
+/// Who has to act before another attempt can succeed.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(
+    missing_docs,
+    reason = "a documented variant would turn the schema's plain enum into a oneOf, which is not structural"
+)]
+pub enum RetryKind {
+    Transient,
+    Rejected,
+    Bug,
 }

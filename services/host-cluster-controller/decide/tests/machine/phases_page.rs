@@ -1,0 +1,1 @@
+//! phases_page

@@ -1,0 +1,80 @@
+//! host-cluster-controller: watches HostCluster resources and drives each cluster to Ready, and out again.
+//!
+//! A pass over one cluster is five steps in five files: [`observe`] fills facts, `decide` finds the next step, [`act`]
+//! does it, `decide` reports, [`write_status`] publishes. [`reconcile`] strings them together; the decisions are all in
+//! the crate `host-cluster-controller-decide`, which cannot talk to anything.
+
+mod act;
+pub mod adapters;
+mod host_clusters;
+mod install;
+mod observe;
+pub mod ports;
+mod reconcile;
+mod watch;
+mod write_status;
+
+use std::sync::Arc;
+
+use auth_service_contract::Auth;
+use cluster_provisioner_contract::ClusterProvisioner;
+use gitops_scaffolder_contract::GitOpsScaffolder;
+use kube::Client;
+use kube_kit::KubeconfigOptions;
+use tokio_util::sync::CancellationToken;
+use vocabulary::Trouble;
+
+pub use adapters::FluxConfig;
+pub use install::install;
+
+use crate::{
+    adapters::{Clusters, Connections, FluxOnClusters, ManagementSecrets},
+    ports::{Flux, HostClusters, Secrets, TargetCluster},
+};
+
+/// Field manager of what this controller writes on the management cluster.
+pub(crate) const FIELD_MANAGER: &str = "host-cluster-controller";
+
+/// What the controller works with.
+pub struct Context {
+    /// The management cluster, which holds the HostClusters.
+    pub client: Client,
+    /// Writes the clusters' trees.
+    pub scaffolder: Arc<dyn GitOpsScaffolder>,
+    /// Creates and destroys clusters, where there is one.
+    pub provisioner: Option<Arc<dyn ClusterProvisioner>>,
+    /// Makes first administrators.
+    pub auth: Arc<dyn Auth>,
+    /// The Flux to install.
+    pub flux: FluxConfig,
+}
+
+/// Drives every HostCluster until `shutdown`; returns when the passes under way are finished. A killed controller
+/// continues where it was: all it remembers is in the resources.
+pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
+    let Context { client, scaffolder, provisioner, auth, flux } = context;
+    let kubeconfigs = KubeconfigOptions::default();
+    let connections = Arc::new(Connections::new(client.clone(), kubeconfigs));
+    let world = World {
+        host_clusters: Arc::new(host_clusters::OnManagementCluster::new(client.clone())),
+        clusters: Arc::new(Clusters(Arc::clone(&connections))),
+        flux: Arc::new(FluxOnClusters::new(connections, flux)),
+        secrets: Arc::new(ManagementSecrets::new(client.clone(), kubeconfigs)),
+        scaffolder,
+        provisioner,
+        auth,
+    };
+    watch::run(client, Arc::new(world), shutdown).await;
+    Ok(())
+}
+
+/// The outside world, as ports.
+pub(crate) struct World {
+    pub(crate) host_clusters: Arc<dyn HostClusters>,
+    pub(crate) clusters: Arc<dyn TargetCluster>,
+    pub(crate) flux: Arc<dyn Flux>,
+    pub(crate) secrets: Arc<dyn Secrets>,
+    pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
+    pub(crate) provisioner: Option<Arc<dyn ClusterProvisioner>>,
+    pub(crate) auth: Arc<dyn Auth>,
+}

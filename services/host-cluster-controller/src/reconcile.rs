@@ -1,0 +1,52 @@
+//! One pass over one cluster: observe, decide, act, report, write.
+
+use host_cluster_controller_decide::{Facts, Next, Report, Requeue, Resource, Step, next_step, report};
+use jiff::Timestamp;
+use vocabulary::Trouble;
+
+use crate::{World, act::act, observe::observe, write_status::write_status};
+
+/// Does one step for a cluster, publishes what came of it, and says when to look again.
+///
+/// Fails only where the resource itself cannot be read or its status not be written; every other trouble is an outcome
+/// and ends in the status.
+pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trouble> {
+    let Some(resource) = world.host_clusters.get(name).await? else { return Ok(Requeue::AwaitChange) };
+    let previous = resource.status.clone().unwrap_or_default();
+    let mut facts = Facts::before_looking(
+        Resource::of(&resource),
+        previous,
+        Timestamp::now(),
+        rand::random(),
+        world.provisioner.is_some(),
+    );
+
+    let step = decide(&mut facts, world).await;
+    let outcome = act(&step, &resource, world).await;
+    // Git and Terraform take their time: what is published and when to look again count from the end.
+    facts.now = Timestamp::now();
+    let Report { status, requeue, events } = report(&facts, &step, &outcome);
+
+    if let Some(status) = status {
+        write_status(world, &resource, &facts.previous, &status).await?;
+        if status.phase != facts.previous.phase {
+            let phase = status.phase.map_or("Pending", host_cluster_controller_crd::Phase::as_str);
+            tracing::info!(cluster.id = name, phase, "cluster entered a phase");
+        }
+    }
+    for event in events {
+        world.host_clusters.tell(&resource, &event).await;
+    }
+    Ok(requeue)
+}
+
+/// Looks at one thing after the other, as far as the decision needs.
+async fn decide(facts: &mut Facts, world: &World) -> Step {
+    loop {
+        match next_step(facts) {
+            // Each look fills its fact, seen or not, and no fact is asked for twice.
+            Next::Look(thing) => observe(facts, thing, world).await,
+            Next::Do(step) => return step,
+        }
+    }
+}
