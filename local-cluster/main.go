@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
+	"kubeopera.io/local-cluster/cluster"
 	"kubeopera.io/local-cluster/machine"
 )
 
@@ -20,6 +22,9 @@ func main() {
 			fail(machine.First(os.Args[2]))
 		case machine.DaemonCommand:
 			fail(machine.StartDaemon(os.Args[2]))
+			return
+		case cluster.ResolveCommand:
+			fail(cluster.Resolve(os.Args[2]))
 			return
 		}
 	}
@@ -36,6 +41,11 @@ func fail(err error) {
 		fmt.Fprintln(os.Stderr, "interrupted; the same command continues where this one stopped")
 		os.Exit(130)
 	}
-	fmt.Fprintf(os.Stderr, "local-cluster: %v\n", err)
+	advice := ""
+	// Programs that were called only print it, so it is looked for in the text.
+	if strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		advice = "\nA disk is full: free some space, or set KUBEOPERA_LOCAL_STATE and KUBEOPERA_CACHE to folders on another disk; the same command then continues."
+	}
+	fmt.Fprintf(os.Stderr, "local-cluster: %v%s\n", err, advice)
 	os.Exit(1)
 }

@@ -30,7 +30,7 @@ func Down(ctx context.Context, name string, deleteData bool, out io.Writer) erro
 	c, err := Find(name, out)
 	if errors.Is(err, ErrUnknown) {
 		fmt.Fprintf(out, "there is no cluster %s on this machine: nothing to do\n", name)
-		return nil
+		return c.sweep()
 	}
 	if err != nil {
 		return err
@@ -80,13 +80,27 @@ func lastOne() (bool, error) {
 	return len(bridges) == 0, err
 }
 
-// deleteData removes the cluster's folder; what says that there is a cluster goes last.
+// deleteData removes the cluster's folder. It is moved away first, so that a kill meanwhile does not leave half a cluster.
 func (c *Cluster) deleteData() error {
-	for _, name := range []string{"machines", ""} {
-		if err := os.RemoveAll(c.file(name)); err != nil {
-			return fmt.Errorf("the data of the cluster %s cannot be removed: %w", c.Name, err)
-		}
+	if err := c.sweep(); err != nil {
+		return err
+	}
+	if err := os.Rename(c.dir, c.removed()); err != nil {
+		return err
+	}
+	if err := c.sweep(); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.out, "the cluster %s and its data are gone\n", c.Name)
+	return nil
+}
+
+func (c *Cluster) removed() string { return filepath.Join(StateDir(), ".removed-"+c.Name) }
+
+// sweep removes what an interrupted deleteData left.
+func (c *Cluster) sweep() error {
+	if err := os.RemoveAll(c.removed()); err != nil {
+		return fmt.Errorf("the data of the cluster %s cannot be removed: %w", c.Name, err)
+	}
 	return nil
 }

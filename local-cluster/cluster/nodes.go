@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kubeopera.io/local-cluster/images"
 	"kubeopera.io/local-cluster/kubeapi"
@@ -105,26 +106,33 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 	if err := c.applyManifests(ctx, p); err != nil {
 		return err
 	}
+	since := make([]time.Time, len(stages))
 	for i := range stages {
 		if err := <-stages[i].base; err != nil {
 			return err
 		}
-		for _, name := range []string{kubelet, kubeProxy} {
-			if err := c.start(ctx, name, i, p); err != nil {
-				return err
-			}
+		if err := c.start(ctx, kubeProxy, i, p); err != nil {
+			return err
+		}
+		if started, err := c.machine(i).Start(ctx, c.daemon(kubelet, i, p)); err != nil {
+			return err
+		} else if started {
+			since[i] = time.Now().Truncate(time.Second)
 		}
 	}
 	for i := range stages {
 		if err := c.await(ctx, nodeLimit, "the node "+c.nodeName(i)+" is not ready", []string{containerd, kubelet}, i, func(ctx context.Context) error {
-			return c.nodeReady(ctx, client, i)
+			return c.nodeReady(ctx, client, i, since[i])
 		}); err != nil {
 			return err
 		}
 		say.say("node %s ready", c.nodeName(i))
 	}
 	if err := c.await(ctx, dnsLimit, "cluster DNS is not available", []string{containerd, kubelet}, 0, func(ctx context.Context) error {
-		return available(ctx, client, "kube-system", "coredns")
+		if err := available(ctx, client, "kube-system", "coredns"); err != nil {
+			return err
+		}
+		return c.resolves(ctx)
 	}); err != nil {
 		return err
 	}
@@ -145,15 +153,19 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 	return nil
 }
 
-// nodeReady asks whether the node is ready, and sees to what kubelet cannot say about itself: its pod network.
-func (c *Cluster) nodeReady(ctx context.Context, client *kubeapi.Client, i int) error {
+// nodeReady asks whether the node is ready, and sees to what kubelet cannot say about itself: its pod network. What the node said before
+// its kubelet was started does not count.
+func (c *Cluster) nodeReady(ctx context.Context, client *kubeapi.Client, i int, since time.Time) error {
 	path := "/api/v1/nodes/" + c.nodeName(i)
 	var node struct {
 		Spec struct {
 			PodCIDR string `json:"podCIDR"`
 		} `json:"spec"`
 		Status struct {
-			Conditions []struct{ Type, Status, Message string } `json:"conditions"`
+			Conditions []struct {
+				Type, Status, Message string
+				LastHeartbeatTime     time.Time
+			} `json:"conditions"`
 		} `json:"status"`
 	}
 	if err := client.Get(ctx, path, &node); err != nil {
@@ -166,7 +178,7 @@ func (c *Cluster) nodeReady(ctx context.Context, client *kubeapi.Client, i int) 
 		}
 	}
 	for _, condition := range node.Status.Conditions {
-		if condition.Type == "Ready" {
+		if condition.Type == "Ready" && !condition.LastHeartbeatTime.Before(since) {
 			if condition.Status == "True" {
 				return nil
 			}

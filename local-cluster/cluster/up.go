@@ -58,7 +58,7 @@ func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, e
 		if err := host.Room(StateDir(), uint64(roomControlPlane+roomPerNode*spec.Nodes)); err != nil {
 			return nil, err
 		}
-		if err := host.BorrowSettings(); err != nil {
+		if err := c.sweep(); err != nil {
 			return nil, err
 		}
 		if err := create(ctx, c, spec); err != nil {

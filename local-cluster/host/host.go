@@ -131,8 +131,16 @@ func Lock(ctx context.Context, name string, waiting func()) (func(), error) {
 
 // borrowed are the kernel's settings that a cluster changes for the whole machine: forwarding for its traffic, and what kubelet sets.
 var borrowed = []string{
-	"net/ipv4/ip_forward",
+	forwarding,
 	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
+}
+
+const forwarding = "net/ipv4/ip_forward"
+
+// otherBridges says whether there is a bridge on this machine; those of clusters are gone when it is asked.
+func otherBridges() bool {
+	bridges, err := filepath.Glob("/sys/class/net/*/bridge")
+	return err != nil || len(bridges) > 0
 }
 
 func settingsFile() string { return filepath.Join(runDir, "settings.json") }
@@ -158,7 +166,7 @@ func BorrowSettings() error {
 			return err
 		}
 	}
-	return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644)
+	return os.WriteFile("/proc/sys/"+forwarding, []byte("1"), 0o644)
 }
 
 // ReturnSettings puts the settings back; it is called when the last cluster is gone.
@@ -177,6 +185,9 @@ func ReturnSettings() error {
 	for name, value := range before {
 		if now, err := os.ReadFile("/proc/sys/" + name); err != nil || strings.TrimSpace(string(now)) == value {
 			continue
+		}
+		if name == forwarding && otherBridges() {
+			continue // a container engine or hypervisor that came meanwhile needs it
 		}
 		if err := os.WriteFile("/proc/sys/"+name, []byte(value), 0o644); err != nil {
 			return err

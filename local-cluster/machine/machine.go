@@ -61,14 +61,14 @@ func (m Machine) Shims() string { return filepath.Join(m.Group, "shims") }
 // LogFile is where a daemon's output goes.
 func (m Machine) LogFile(daemon string) string { return filepath.Join(m.Dir, "logs", daemon+".log") }
 
-// Boot makes sure that the machine runs. What is left of one whose first process was killed is ended before. It says whether the machine
-// was started by this call.
+// Boot makes sure that the machine runs. What is left of one whose first process was killed is ended before; fresh is called before a
+// machine starts. It says whether the machine was started by this call.
 func (m Machine) Boot(ctx context.Context, fresh func() error) (bool, error) {
 	tree, err := cgroup.Mounted()
 	if err != nil {
 		return false, err
 	}
-	if m.firstProcess(tree) != 0 && m.awaitReady(ctx, tree) == nil {
+	if m.inNamespace(tree) && m.awaitReady(ctx, tree) == nil {
 		return false, nil
 	}
 	if err := m.Destroy(ctx); err != nil {
@@ -127,6 +127,21 @@ func (m Machine) firstProcess(tree cgroup.Tree) int {
 		return 0
 	}
 	return pids[0]
+}
+
+// inNamespace says whether the first process runs, in the network namespace that has its name: one that was deleted and made again is
+// another.
+func (m Machine) inNamespace(tree cgroup.Tree) bool {
+	pid := m.firstProcess(tree)
+	if pid == 0 {
+		return false
+	}
+	own, err := os.Stat(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat("/run/netns/" + m.Namespace)
+	return err == nil && os.SameFile(own, named)
 }
 
 func (m Machine) awaitReady(ctx context.Context, tree cgroup.Tree) error {

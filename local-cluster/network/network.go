@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 )
 
 // Numbers that clusters may have.
@@ -141,9 +142,20 @@ func (n Network) Remove(ctx context.Context) error {
 		}
 	}
 	if linkExists(n.Bridge()) {
-		return ip(ctx, "link", "delete", n.Bridge())
+		if err := ip(ctx, "link", "delete", n.Bridge()); err != nil {
+			return err
+		}
 	}
+	unmountNamespaces()
 	return nil
+}
+
+// unmountNamespaces takes away the mount that the first `ip netns add` makes, once no namespace is left. When somebody makes one at this
+// moment, the mount is busy and stays.
+func unmountNamespaces() {
+	if left, err := os.ReadDir("/run/netns"); err == nil && len(left) == 0 {
+		_ = syscall.Unmount("/run/netns", 0)
+	}
 }
 
 // Owner is what Ensure wrote at the bridge: "" when there is no bridge.
