@@ -31,7 +31,8 @@ mod entity {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-use entity::{ActiveModel, Column, Entity};
+pub(crate) use entity::Entity;
+use entity::{ActiveModel, Column};
 
 /// Attempts so far, this one included, and when the first was.
 #[derive(Debug, Clone, Copy)]

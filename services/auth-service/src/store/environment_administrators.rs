@@ -31,7 +31,8 @@ mod entity {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-use entity::{ActiveModel, Column, Entity};
+pub(crate) use entity::Entity;
+use entity::{ActiveModel, Column};
 
 pub(crate) async fn exists(db: &impl ConnectionTrait, cluster: ClusterId) -> Result<bool, DbErr> {
     Ok(Entity::find_by_id(cluster.uuid()).one(db).await?.is_some())
