@@ -14,7 +14,10 @@ text_type! {
     /// The domain under which a cluster's environment is reached, such as `my-cluster.acme.com`.
     Domain, "domain",
     "Enter a host name with at least one dot, in lower case and without https://, such as prod.acme.com.",
-    |text| text.contains('.') && is_subdomain(text) && text.rsplit('.').next().is_some_and(|top| !top.bytes().all(|c| c.is_ascii_digit()))
+    |text| {
+        let top = text.rsplit('.').next();
+        text.contains('.') && is_subdomain(text) && top.is_some_and(|top| top.starts_with(|c: char| c.is_ascii_lowercase()))
+    }
 }
 
 text_type! {

@@ -45,8 +45,8 @@ pub struct Context {
     pub provisioner: Option<Arc<dyn ClusterProvisioner>>,
     /// Makes first administrators.
     pub auth: Arc<dyn Auth>,
-    /// The Flux to install.
-    pub flux: FluxConfig,
+    /// The Flux to install on clusters that have none. Without it only clusters that run Flux already become Ready.
+    pub flux: Option<FluxConfig>,
 }
 
 /// Drives every HostCluster until `shutdown`; returns when the passes under way are finished. A killed controller

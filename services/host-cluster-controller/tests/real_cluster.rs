@@ -52,7 +52,7 @@ impl Real {
             cluster: "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap(),
             reach: Reach::OwnServiceAccount,
         };
-        let flux = FluxOnClusters::new(Arc::clone(&connections), flux_config());
+        let flux = FluxOnClusters::new(Arc::clone(&connections), Some(flux_config()));
         Self { client, host, connections, flux, _alone: alone }
     }
 
@@ -235,7 +235,7 @@ async fn a_flux_of_others_is_used_as_it_is_and_never_written_to() {
 async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it() {
     let real = Real::with_flux().await;
     let elsewhere = FluxConfig { image_registry: Some("127.0.0.1:1/nowhere".to_owned()), ..flux_config() };
-    let broken = FluxOnClusters::new(Arc::clone(&real.connections), elsewhere);
+    let broken = FluxOnClusters::new(Arc::clone(&real.connections), Some(elsewhere));
 
     broken.install(&real.host).await.unwrap();
     let complaint = wait_until(PATIENCE, PAUSE, || async {
@@ -411,4 +411,42 @@ async fn git_credentials_are_read_from_the_management_cluster() {
     assert!(matches!(&read.write, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-write"));
     assert!(matches!(&read.read, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-read"));
     assert!(!format!("{read:?} {seen:?}").contains("CANARY"));
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster"]
+async fn zz_explain() {
+    let real = Real::with_flux().await;
+    let url = std::env::var("EXPLAIN_URL").unwrap();
+    let request = std::env::var("EXPLAIN_REQUEST").unwrap_or("1".into());
+    let credential =
+        GitCredential::Basic { username: "r".into(), password: Secret::new("p"), certificate_authority: None };
+    real.flux.write_git_secret(&real.host, &credential, "version-1").await.unwrap();
+    real.flux.point(&real.host, &SyncWanted { request, ..wanted(real.host.cluster, &url) }).await.unwrap();
+    let mut before = String::new();
+    let start = std::time::Instant::now();
+    while start.elapsed() < Duration::from_secs(150) {
+        let seen = real.flux.sync(&real.host).await.unwrap();
+        let mut now = format!(
+            "  source {:?} {:?}\n",
+            seen.source.as_ref().map(|s| &s.readiness),
+            seen.source.as_ref().and_then(|s| s.revision.clone())
+        );
+        for one in seen.kustomizations() {
+            now +=
+                &format!("  {} {:?} {:?}\n", one.name, one.readiness, one.applied_revision.as_ref().map(|r| &r[..15]));
+        }
+        if now != before {
+            println!("{:?}\n{now}", start.elapsed());
+            before = now;
+        }
+        if seen.children.len() == 3
+            && seen
+                .kustomizations()
+                .all(|k| k.readiness.is_ready() && k.applied_revision == seen.source.as_ref().unwrap().revision)
+        {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(700)).await;
+    }
 }

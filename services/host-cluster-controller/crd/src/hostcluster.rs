@@ -73,7 +73,12 @@ pub struct HostClusterSpec {
 
     /// URL of the Git repository that holds the cluster's tree: https://, http:// or ssh://, without credentials.
     #[serde(rename = "gitOpsRepoURL")]
-    #[schemars(length(min = 1, max = 2048), regex(pattern = r"^(https?|ssh)://[^\s]+$"))]
+    #[schemars(
+        length(min = 1, max = 2048),
+        regex(
+            pattern = r"^(https?://[^\s@?#/-][^\s@?#/]*|ssh://[^\s:?#/-][^\s:?#/]*(:[0-9]{1,5})?)/[^\s?#]*[^\s?#/][^\s?#]*$"
+        )
+    )]
     pub git_ops_repo_url: String,
 
     /// Folder of the cluster's tree in the repository, such as fluxcd/clusters/my-cluster.
@@ -95,7 +100,7 @@ pub struct HostClusterSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 3, max = 253),
-        regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$")
+        regex(pattern = r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?$")
     )]
     pub domain: Option<String>,
 
@@ -109,7 +114,12 @@ pub struct HostClusterSpec {
 
     /// E-mail address of the first administrator to create on this environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 3, max = 254), regex(pattern = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"))]
+    #[schemars(
+        length(min = 3, max = 254),
+        regex(
+            pattern = r"^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$"
+        )
+    )]
     pub admin_email: Option<String>,
 
     /// User name of the first administrator.

@@ -3,6 +3,8 @@
 //! The CustomResourceDefinition in `deploy/crds/` is generated from these types; their doc comments are what
 //! `kubectl explain hostcluster` prints.
 
+#![allow(unreachable_pub, reason = "the KubeSchema derive repeats each struct inside a function")]
+
 mod conditions;
 mod hostcluster;
 mod status;

@@ -35,18 +35,25 @@ pub struct FluxConfig {
 /// Flux on managed clusters, reached through their connections.
 pub struct FluxOnClusters {
     connections: Arc<Connections>,
-    config: FluxConfig,
+    config: Option<FluxConfig>,
     manifest: OnceCell<Manifest>,
 }
 
 impl FluxOnClusters {
     /// The manifest is read when it is first needed, and once.
-    pub const fn new(connections: Arc<Connections>, config: FluxConfig) -> Self {
+    pub const fn new(connections: Arc<Connections>, config: Option<FluxConfig>) -> Self {
         Self { connections, config, manifest: OnceCell::const_new() }
     }
 
     async fn manifest(&self) -> Result<&Manifest, Trouble> {
-        self.manifest.get_or_try_init(|| Manifest::load(&self.config)).await
+        let config = self.config.as_ref().ok_or_else(|| {
+            Trouble::rejected(
+                "NoFluxManifest",
+                "This KubeOpera was started without a Flux install manifest, so it can only use a Flux that is there. \
+                 Start it with --flux-manifest and --flux-manifest-sha256, or install Flux on the cluster.",
+            )
+        })?;
+        self.manifest.get_or_try_init(|| Manifest::load(config)).await
     }
 }
 
@@ -57,6 +64,7 @@ impl Flux for FluxOnClusters {
         let mut seen = detect::look(connection.client()).await?;
         if let FluxSeen::Present(flux) = &mut seen
             && flux.managed_by_other.is_none()
+            && self.config.is_some()
             && !install::is_installed(&connection, self.manifest().await?).await?
         {
             flux.fitness = FluxFitness::ToBeInstalledAgain;

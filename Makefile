@@ -1,0 +1,108 @@
+# Two commands matter: `make up` and `make test`. `make help` lists the rest.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Everything built lies outside the checkout, so that a fresh clone starts warm.
+export KUBEOPERA_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubeopera
+export CARGO_TARGET_DIR ?= $(KUBEOPERA_CACHE)/target
+export CARGO_TERM_COLOR ?= never
+
+LOCAL_CLUSTER := $(KUBEOPERA_CACHE)/bin/local-cluster
+export KUBEOPERA_LOCAL_CLUSTER := $(LOCAL_CLUSTER)
+CARGO_DENY := $(KUBEOPERA_CACHE)/tools/bin/cargo-deny
+CARGO_DENY_VERSION := 0.20.2
+
+## up: install what is missing, build, start a local cluster and serve the dashboard
+.PHONY: up
+up: prerequisites web local-cluster
+	@echo "» Building KubeOpera"
+	cargo build --bin kubeopera
+	$(CARGO_TARGET_DIR)/debug/kubeopera up --local $(ARGS)
+
+## down: stop the local cluster that `make up` started; its data is kept
+.PHONY: down
+down: $(LOCAL_CLUSTER)
+	$(LOCAL_CLUSTER) down kubeopera
+
+## test: install what is missing and run all tests
+.PHONY: test
+test: prerequisites web check test-rust test-web test-local-cluster test-stack
+	@echo "» All tests passed"
+
+## check: formatting, lints, licences, direction of dependencies, generated files
+.PHONY: check
+check: web $(CARGO_DENY)
+	@echo "» Checking formatting, lints, licences, dependencies and generated files"
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(CARGO_DENY) --offline --all-features check bans licenses sources
+	cargo xtask check-deps
+	cargo xtask generate --check
+
+## test-rust: unit, property and service tests
+.PHONY: test-rust
+test-rust:
+	@echo "» Testing the Rust workspace"
+	cargo test --workspace
+
+## test-web: types, lints and component tests of the dashboard
+.PHONY: test-web
+test-web: web
+	@echo "» Testing the dashboard"
+	cd web && npm run check
+
+## test-local-cluster: tests of local-cluster, real clusters included
+.PHONY: test-local-cluster
+test-local-cluster: local-cluster
+	@echo "» Testing local-cluster"
+	cd local-cluster && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
+	cd local-cluster/components/cert-manager && CGO_ENABLED=0 go test -trimpath ./...
+
+## test-stack: the product on a real cluster, through real Flux, Git and browser
+.PHONY: test-stack
+test-stack: web local-cluster
+	@echo "» Testing the whole on a real local cluster"
+	cargo test --workspace --test stack -- --ignored --test-threads 1
+
+## bench: figures with their goals
+.PHONY: bench
+bench: local-cluster
+	$(LOCAL_CLUSTER) bench
+
+## generate: write the files that follow from code
+.PHONY: generate
+generate:
+	cargo xtask generate
+	cd web && npm run api:types
+
+## prerequisites: install the Debian packages that are missing and look for the tool chains
+.PHONY: prerequisites
+prerequisites:
+	@tools/prerequisites
+
+.PHONY: web
+web:
+	@tools/web
+
+.PHONY: local-cluster
+local-cluster: $(LOCAL_CLUSTER)
+	@$(LOCAL_CLUSTER) build
+
+.PHONY: $(LOCAL_CLUSTER)
+$(LOCAL_CLUSTER):
+	@cd local-cluster && CGO_ENABLED=0 go build -o $@ .
+
+$(CARGO_DENY):
+	@echo "» Installing cargo-deny $(CARGO_DENY_VERSION), once for this machine"
+	cargo install cargo-deny --version $(CARGO_DENY_VERSION) --locked --root $(KUBEOPERA_CACHE)/tools --target-dir $(KUBEOPERA_CACHE)/tools/target
+	rm -rf $(KUBEOPERA_CACHE)/tools/target
+
+## clean: remove what builds left in the cache
+.PHONY: clean
+clean:
+	rm -rf $(KUBEOPERA_CACHE)
+
+.PHONY: help
+help:
+	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)

@@ -1,0 +1,155 @@
+//! What KubeOpera keeps on this machine: its database, its Git repository and the credentials for it.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::Write,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use vocabulary::Secret;
+
+/// A folder that belongs to one running KubeOpera: the lock ends with the process, whatever ends it.
+pub(crate) struct DataFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// The two credentials of the built-in Git repository.
+pub(crate) struct GitPasswords {
+    /// May push.
+    pub(crate) write: Secret,
+    /// May only fetch; this is what clusters get.
+    pub(crate) read: Secret,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredGitPasswords {
+    write: String,
+    read: String,
+}
+
+impl DataFolder {
+    /// `$XDG_DATA_HOME/kubeopera`, by default `~/.local/share/kubeopera`.
+    pub(crate) fn default_path(data_home: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
+        data_home
+            .or_else(|| home.map(|home| home.join(".local/share")))
+            .unwrap_or_else(|| PathBuf::from("/var/lib"))
+            .join("kubeopera")
+    }
+
+    /// Makes the folder (readable by its owner alone) and takes it for this process.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("making the data folder {}", path.display()))?;
+        let lock_path = path.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock_path)
+            .with_context(|| format!("opening {}", lock_path.display()))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another KubeOpera is running with the data folder {}. Stop it first, or choose another folder with --data.",
+                path.display()
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("locking {}", lock_path.display())),
+        }
+    }
+
+    /// URL of the database kept here.
+    pub(crate) fn database_url(&self) -> String {
+        format!("sqlite://{}?mode=rwc", self.path.join("kubeopera.db").display())
+    }
+
+    /// Folder of the built-in Git repository.
+    pub(crate) fn repository(&self) -> PathBuf {
+        self.path.join("git")
+    }
+
+    /// Folder for clones of other repositories; may be deleted at any time.
+    pub(crate) fn clones(&self) -> PathBuf {
+        self.path.join("clones")
+    }
+
+    /// The built-in repository's passwords, made at the first start.
+    pub(crate) fn git_passwords(&self) -> anyhow::Result<GitPasswords> {
+        let path = self.path.join("git-passwords.json");
+        let stored = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("reading {}", path.display()))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let made = StoredGitPasswords { write: random_password(), read: random_password() };
+                write_for_owner(&path, &serde_json::to_vec(&made)?)?;
+                made
+            }
+            Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
+        };
+        Ok(GitPasswords { write: Secret::new(stored.write), read: Secret::new(stored.read) })
+    }
+}
+
+/// Writes a file only its owner can read, as a whole or not at all.
+fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let half = path.with_extension("half-written");
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(&half)
+        .with_context(|| format!("writing {}", half.display()))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).with_context(|| format!("writing {}", half.display()))?;
+    fs::rename(&half, path).with_context(|| format!("writing {}", path.display()))
+}
+
+/// 32 letters and digits: 190 bits.
+fn random_password() -> String {
+    use rand::{RngExt, distr::Alphanumeric};
+    rand::rng().sample_iter(Alphanumeric).take(32).map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_made_once_and_only_their_owner_can_read_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(&folder.path().join("data")).unwrap();
+
+        let first = data.git_passwords().unwrap();
+        let again = data.git_passwords().unwrap();
+
+        assert_eq!(first.write, again.write);
+        assert_eq!(first.read, again.read);
+        assert_ne!(first.write, first.read);
+        let mode = fs::metadata(folder.path().join("data/git-passwords.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0);
+    }
+
+    #[test]
+    fn a_second_kubeopera_with_the_same_folder_is_refused_with_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = DataFolder::open(folder.path()).unwrap();
+
+        let refusal = DataFolder::open(folder.path()).err().unwrap().to_string();
+
+        assert!(refusal.contains("--data"), "{refusal}");
+    }
+
+    #[test]
+    fn the_folder_follows_the_desktop_convention() {
+        let home = Some(PathBuf::from("/home/a"));
+        assert_eq!(DataFolder::default_path(None, home.clone()), Path::new("/home/a/.local/share/kubeopera"));
+        assert_eq!(DataFolder::default_path(Some("/x".into()), home), Path::new("/x/kubeopera"));
+        assert_eq!(DataFolder::default_path(None, None), Path::new("/var/lib/kubeopera"));
+    }
+}

@@ -1,0 +1,50 @@
+//! The one executable of KubeOpera: `kubeopera up` runs every service in one process.
+
+mod data_folder;
+mod local_cluster;
+mod own_cluster;
+mod repository;
+mod up;
+mod welcome;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(name = "kubeopera", version, about = "Register, connect, create, compare and let go of Kubernetes clusters")]
+enum Command {
+    /// Run KubeOpera: every service in one process, the dashboard served, its own Git repository included.
+    Up(up::Options),
+}
+
+fn main() -> ExitCode {
+    // Several crates can bring a TLS provider; the first thing every program does is to choose ours.
+    if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {
+        welcome::complain("The TLS provider was chosen twice. This is a fault of KubeOpera.");
+        return ExitCode::FAILURE;
+    }
+    let Command::Up(options) = Command::parse();
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(up::run(options)));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            welcome::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Command::command().debug_assert();
+    }
+}

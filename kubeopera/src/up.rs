@@ -1,0 +1,253 @@
+//! `kubeopera up`: every service in this process, composed once and readable from top to bottom.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use auth_service::AuthService;
+use clap::Args;
+use gitops_scaffolder::{Mirror, Scaffolder};
+use host_cluster_controller::FluxConfig;
+use kubeopera_api::PlatformDefaults;
+use service_kit::telemetry::LogFormat;
+use vocabulary::{ClusterName, Domain, GitUrl, SecretName, TroubleKind};
+
+use crate::{
+    data_folder::DataFolder,
+    local_cluster,
+    own_cluster::{self, Found},
+    repository::{TreeRepository, listen},
+    welcome::{self, Welcome},
+};
+
+/// Between two attempts to reach the cluster at the start.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(2);
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Kubeconfig of the cluster KubeOpera runs on [default: the usual place]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// Context in the kubeconfig [default: its current context]
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+    /// Start a local cluster and use it, whatever the kubeconfig says
+    #[arg(long, conflicts_with_all = ["kubeconfig", "context"])]
+    local: bool,
+    /// Name of the local cluster
+    #[arg(long, value_name = "NAME", default_value = "kubeopera")]
+    local_name: ClusterName,
+    /// The local-cluster program
+    #[arg(long, value_name = "FILE", env = "KUBEOPERA_LOCAL_CLUSTER")]
+    local_program: Option<PathBuf>,
+
+    /// Where KubeOpera keeps its data [default: ~/.local/share/kubeopera]
+    #[arg(long, value_name = "FOLDER", env = "KUBEOPERA_DATA")]
+    data: Option<PathBuf>,
+    /// Database URL, sqlite:// or postgres:// [default: a file in the data folder]
+    #[arg(long, value_name = "URL", env = "KUBEOPERA_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Address of the dashboard
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    listen: SocketAddr,
+
+    /// Use this Git repository instead of the built-in one
+    #[arg(long, value_name = "URL", requires = "git_credentials_secret")]
+    git_url: Option<GitUrl>,
+    /// Secret in kubeopera-system with the credentials for --git-url
+    #[arg(long, value_name = "NAME", requires = "git_url")]
+    git_credentials_secret: Option<SecretName>,
+    /// Address at which clusters reach the built-in repository [default: this machine's address towards the cluster]
+    #[arg(long, value_name = "IP", conflicts_with = "git_url")]
+    git_address: Option<IpAddr>,
+    /// Port of the built-in repository
+    #[arg(long, value_name = "PORT", default_value_t = 7071)]
+    git_port: u16,
+
+    /// Domain of the cluster's environment; without it nothing is exposed
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<Domain>,
+    /// Name that Register This Cluster gives the cluster
+    #[arg(long, value_name = "NAME", default_value = "host")]
+    cluster_name: ClusterName,
+
+    /// Flux's install manifest: a file or an https:// URL
+    #[arg(long, value_name = "WHERE", requires = "flux_manifest_sha256", env = "KUBEOPERA_FLUX_MANIFEST")]
+    flux_manifest: Option<String>,
+    /// SHA-256 of the manifest
+    #[arg(long, value_name = "HEX", requires = "flux_manifest", env = "KUBEOPERA_FLUX_MANIFEST_SHA256")]
+    flux_manifest_sha256: Option<String>,
+    /// Registry that mirrors charts and images under the names of their own registries
+    #[arg(long, value_name = "HOST:PORT", env = "KUBEOPERA_MIRROR")]
+    mirror: Option<String>,
+    /// The mirror speaks plain HTTP
+    #[arg(long, requires = "mirror")]
+    mirror_plain_http: bool,
+
+    /// text or json
+    #[arg(long, value_name = "FORMAT", default_value_t = LogFormat::Text, env = "KUBEOPERA_LOG_FORMAT")]
+    log_format: LogFormat,
+    /// What is logged, in the syntax of RUST_LOG
+    #[arg(long, value_name = "FILTER", default_value = "warn", env = "RUST_LOG")]
+    log: String,
+}
+
+/// The cluster KubeOpera runs on, and what comes with it.
+struct Host {
+    config: kube::Config,
+    /// The cluster in words.
+    words: String,
+    /// What to put behind `kubectl` to reach it.
+    kubectl: String,
+    flux: Option<FluxConfig>,
+    mirror: Option<Mirror>,
+}
+
+/// Starts everything, says where it is, and stays until it is told to stop.
+pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
+    service_kit::telemetry::init(options.log_format, &options.log).map_err(anyhow::Error::msg)?;
+    let shutdown = service_kit::shutdown::on_signals().context("listening for signals")?;
+    let data_path = options.data_path();
+    let data = DataFolder::open(&data_path)?;
+
+    // Nothing is served yet, so there is nothing to end in order.
+    let host = tokio::select! {
+        host = host(&options) => host?,
+        () = shutdown.cancelled() => return Ok(()),
+    };
+    let client = kube_kit::guarded(host.config.clone(), kube_kit::Limits::default())?;
+    tokio::select! {
+        installed = install(&client, &host.words) => installed?,
+        () = shutdown.cancelled() => return Ok(()),
+    }
+
+    let database_url = options.database_url.clone().unwrap_or_else(|| data.database_url());
+    let database = service_kit::database::open(&database_url).await?;
+    let auth = Arc::new(AuthService::open(database.clone()).await?);
+    let repository = options.repository(&data, &client, &host.config).await?;
+    let dashboard = listen(options.listen, "--listen").await?;
+
+    let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
+    scaffolding.mirror = host.mirror.clone();
+    let controller = host_cluster_controller::Context {
+        client: client.clone(),
+        scaffolder: Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?),
+        provisioner: None,
+        auth: auth.clone(),
+        flux: host.flux.clone(),
+    };
+    let defaults = PlatformDefaults {
+        git_url: repository.url.clone(),
+        git_credentials_secret: repository.credentials_secret.clone(),
+        domain: options.domain.clone(),
+        host_name: options.cluster_name.clone(),
+    };
+
+    let welcome = Welcome {
+        dashboard: &format!("http://{}", dashboard.local_addr()?),
+        cluster: &host.words,
+        repository: repository.url.as_str(),
+        kubectl: &host.kubectl,
+        data: &data_path.display().to_string(),
+    };
+    let told = auth.ensure_first_administrator(|name, password| welcome.greet(Some((name, password)))).await?;
+    if !told {
+        welcome.greet(None).context("greeting")?;
+    }
+
+    let api = kubeopera_api::Config::default();
+    tokio::try_join!(
+        repository.serve(shutdown.clone()),
+        async {
+            kubeopera_api::run(api, dashboard, database, client, auth, defaults, shutdown.clone())
+                .await
+                .context("kubeopera-api")
+        },
+        async { host_cluster_controller::run(controller, shutdown.clone()).await.context("host-cluster-controller") },
+    )?;
+    welcome::step("KubeOpera has stopped. The next start continues where it was.");
+    Ok(())
+}
+
+/// Finds the cluster, or starts a local one.
+async fn host(options: &Options) -> anyhow::Result<Host> {
+    let found = match options.local {
+        true => Found::Nowhere,
+        false => own_cluster::find(options.kubeconfig.as_deref(), options.context.as_deref())?,
+    };
+    let given_flux = options.flux();
+    let given_mirror = options.mirror()?;
+    let (words, kubectl) = match &found {
+        Found::Nowhere => {
+            let name = options.local_name.as_str();
+            welcome::step(&format!("Starting the local cluster {name}"));
+            let local = local_cluster::ensure(options.local_program.as_deref(), name).await?;
+            return Ok(Host {
+                words: format!("local cluster {name}"),
+                kubectl: format!(" --kubeconfig {}", local.kubeconfig.display()),
+                config: local.config,
+                flux: given_flux.or(Some(local.flux)),
+                mirror: given_mirror.or(Some(local.mirror)),
+            });
+        }
+        Found::InCluster => ("the cluster this pod runs in".to_owned(), String::new()),
+        Found::Context { kubeconfig, context } => {
+            let file = kubeconfig.as_ref().map_or_else(String::new, |path| format!(" --kubeconfig {}", path.display()));
+            (format!("context {context}"), format!("{file} --context {context}"))
+        }
+    };
+    let config = own_cluster::configuration(&found).await?;
+    Ok(Host { config, words, kubectl, flux: given_flux, mirror: given_mirror })
+}
+
+/// Makes the resource definition and namespaces be there; a cluster that does not answer is waited for.
+async fn install(client: &kube::Client, cluster: &str) -> anyhow::Result<()> {
+    welcome::step(&format!("Making sure that {cluster} has KubeOpera's resource definition and namespaces"));
+    loop {
+        match host_cluster_controller::install(client).await {
+            Ok(()) => return Ok(()),
+            Err(trouble) if matches!(trouble.kind, TroubleKind::Transient | TroubleKind::Waiting) => {
+                welcome::step(&format!("{trouble} Trying again; Ctrl-C stops."));
+                tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+            }
+            Err(trouble) => return Err(trouble.into()),
+        }
+    }
+}
+
+impl Options {
+    fn data_path(&self) -> PathBuf {
+        let folder = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        self.data.clone().unwrap_or_else(|| DataFolder::default_path(folder("XDG_DATA_HOME"), folder("HOME")))
+    }
+
+    async fn repository(
+        &self,
+        data: &DataFolder,
+        client: &kube::Client,
+        cluster: &kube::Config,
+    ) -> anyhow::Result<TreeRepository> {
+        if let (Some(url), Some(secret)) = (&self.git_url, &self.git_credentials_secret) {
+            return Ok(TreeRepository::named(url.clone(), secret.clone()));
+        }
+        let address = match self.git_address {
+            Some(address) => address,
+            None => own_cluster::address_towards(&cluster.cluster_url)?,
+        };
+        TreeRepository::built_in(data, client, address, self.git_port).await
+    }
+
+    fn flux(&self) -> Option<FluxConfig> {
+        let (manifest, sha256) = self.flux_manifest.clone().zip(self.flux_manifest_sha256.clone())?;
+        Some(FluxConfig { manifest, sha256, image_registry: None, image_pull_secrets: Vec::new() })
+    }
+
+    fn mirror(&self) -> anyhow::Result<Option<Mirror>> {
+        let mirror = self.mirror.as_deref().map(|host| Mirror::new(host, self.mirror_plain_http));
+        mirror.transpose().map_err(|why| anyhow::anyhow!("--mirror: {why}"))
+    }
+}

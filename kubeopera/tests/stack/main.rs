@@ -1,0 +1,105 @@
+//! The product on a real cluster, a chapter of its description each.
+//!
+//! These tests start local clusters of their own (root, containerd and a built `local-cluster` are needed) and are
+//! therefore ignored by default: `make test-stack` runs them, one at a time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test says what it expects and stops where it is not so"
+)]
+
+mod failures;
+mod flux;
+mod generated_tree;
+mod register_this_cluster;
+mod resource_rules;
+mod someone_elses_flux;
+
+use std::{path::PathBuf, time::Duration};
+
+use host_cluster_controller_crd::{HostCluster, NAMESPACE, Phase};
+use kube::{Api, ResourceExt, api::ListParams};
+use stack::{Dashboard, LocalCluster, Program, ProgramOptions};
+
+/// How long the way from Register to Ready may take on a busy machine.
+const TO_READY: Duration = Duration::from_secs(300);
+
+/// A cluster, a KubeOpera on it, and somebody logged in.
+struct World {
+    program: Program,
+    dashboard: Dashboard,
+    client: kube::Client,
+    // Last, so that the program ends before the cluster does.
+    cluster: LocalCluster,
+}
+
+impl World {
+    /// From nothing: a fresh cluster and a fresh KubeOpera whose charts come from the local mirror.
+    async fn fresh(name: &str, port: u16) -> Self {
+        let cluster = LocalCluster::up(name, &[]).await.unwrap();
+        let program = Program::start(&cluster, options(port)).await.unwrap();
+        let dashboard = Dashboard::log_in(&program).await.unwrap();
+        let client = cluster.client().await.unwrap();
+        Self { program, dashboard, client, cluster }
+    }
+
+    /// The one HostCluster resource there is.
+    async fn host_cluster(&self) -> anyhow::Result<HostCluster> {
+        let mut all = host_clusters(&self.client).await?;
+        anyhow::ensure!(all.len() == 1, "there are {} HostClusters", all.len());
+        Ok(all.remove(0))
+    }
+
+    /// Waits for Ready; the error tells phase and message seen last.
+    async fn ready(&self) -> HostCluster {
+        stack::until("Ready", TO_READY, || async {
+            let resource = self.host_cluster().await?;
+            let status = resource.status.clone().unwrap_or_default();
+            anyhow::ensure!(status.phase == Some(Phase::Ready), "{:?}: {:?}", status.phase, status.message);
+            Ok(resource)
+        })
+        .await
+        .unwrap()
+    }
+
+    /// Waits until the status message satisfies `expected`.
+    async fn message(&self, what: &str, limit: Duration, expected: impl Fn(&str) -> bool) -> String {
+        stack::until(what, limit, || async {
+            let status = self.host_cluster().await?.status.unwrap_or_default();
+            let message = status.message.unwrap_or_default();
+            anyhow::ensure!(expected(&message), "{:?}: {message}", status.phase);
+            Ok(message)
+        })
+        .await
+        .unwrap()
+    }
+}
+
+async fn host_clusters(client: &kube::Client) -> anyhow::Result<Vec<HostCluster>> {
+    let api = Api::<HostCluster>::namespaced(client.clone(), NAMESPACE);
+    Ok(api.list(&ListParams::default()).await?.items)
+}
+
+/// The executable that this workspace builds, on a port of the test's own.
+fn options(port: u16) -> ProgramOptions {
+    ProgramOptions {
+        executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")),
+        port,
+        mirror: true,
+        arguments: Vec::new(),
+    }
+}
+
+/// Names of the objects of one kind that carry KubeOpera's mark, sorted.
+async fn names<K>(api: Api<K>) -> Vec<String>
+where
+    K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
+{
+    let marked = ListParams::default().labels("app.kubernetes.io/managed-by=kubeopera");
+    let mut names: Vec<String> = api.list(&marked).await.unwrap().items.iter().map(ResourceExt::name_any).collect();
+    names.sort();
+    names
+}

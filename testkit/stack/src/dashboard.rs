@@ -1,0 +1,72 @@
+//! A person at the dashboard, by way of the same API the page uses.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use reqwest::{
+    Method, RequestBuilder, StatusCode,
+    header::{COOKIE, SET_COOKIE},
+};
+use serde_json::{Value, json};
+
+use crate::Program;
+
+/// A session of the first administrator.
+#[derive(Clone)]
+pub struct Dashboard {
+    http: reqwest::Client,
+    address: String,
+    cookie: String,
+}
+
+impl Dashboard {
+    /// Logs in as the first administrator.
+    pub async fn log_in(program: &Program) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
+        let mut dashboard = Self { http, address: program.address(), cookie: String::new() };
+        let answer = dashboard
+            .request(Method::POST, "/api/v1/session")
+            .json(&json!({ "username": "admin", "password": program.password()? }))
+            .send()
+            .await?;
+        let status = answer.status();
+        let cookie = answer.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        match (status, cookie) {
+            (StatusCode::OK, Some(cookie)) => {
+                dashboard.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+                Ok(dashboard)
+            }
+            _ => bail!("logging in was answered with {status}: {}", answer.text().await?),
+        }
+    }
+
+    /// A request with this session's cookie, as the page would send it.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http
+            .request(method, format!("{}{path}", self.address))
+            .header(COOKIE, &self.cookie)
+            .header("Sec-Fetch-Site", "same-origin")
+    }
+
+    /// Register This Cluster: the answer's status and the cluster.
+    pub async fn register(&self) -> anyhow::Result<(StatusCode, Value)> {
+        let answer = self.request(Method::POST, "/api/v1/clusters/register").send().await?;
+        let status = answer.status();
+        let body: Value = answer.json().await.context("reading the answer")?;
+        if !status.is_success() {
+            bail!("registering was answered with {status}: {body}");
+        }
+        Ok((status, body))
+    }
+
+    /// The list of clusters as the API answers it.
+    pub async fn list(&self) -> anyhow::Result<Value> {
+        let answer = self.request(Method::GET, "/api/v1/clusters").send().await?.error_for_status()?;
+        answer.json().await.context("reading the list")
+    }
+
+    /// All clusters as the page lists them.
+    pub async fn clusters(&self) -> anyhow::Result<Vec<Value>> {
+        self.list().await?.get("items").and_then(Value::as_array).cloned().context("the list has no items")
+    }
+}

@@ -1,0 +1,22 @@
+//! The stack under test: a real local cluster, the real `kubeopera` program, and a person at the dashboard.
+//!
+//! Everything here waits for conditions with deadlines and cleans up after itself. A test says in its own words what it
+//! expects; nothing in this crate asserts.
+
+mod command;
+mod dashboard;
+mod git;
+mod git_server;
+mod local_cluster;
+mod program;
+mod wait;
+mod watched;
+
+pub use command::run;
+pub use dashboard::Dashboard;
+pub use git::commits_of_path;
+pub use git_server::GitServer;
+pub use local_cluster::{LocalCluster, flux_manifest};
+pub use program::{Program, ProgramOptions};
+pub use wait::{eventually, until};
+pub use watched::PhaseLog;

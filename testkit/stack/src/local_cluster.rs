@@ -1,0 +1,113 @@
+//! A real Kubernetes cluster of a test's own.
+
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use tokio::{net::UdpSocket, process::Command};
+
+use crate::command::run;
+
+/// A local cluster that goes away with this value.
+pub struct LocalCluster {
+    name: String,
+    kubeconfig: PathBuf,
+}
+
+impl LocalCluster {
+    /// Starts a cluster of this name that keeps nothing, with further arguments of `local-cluster up`.
+    pub async fn up(name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut cluster = Self { name: name.to_owned(), kubeconfig: PathBuf::new() };
+        // What an interrupted run may have left.
+        cluster.down().await?;
+        run(local_cluster().args(["up", name, "--ephemeral"]).args(arguments)).await?;
+        cluster.kubeconfig = run(local_cluster().args(["kubeconfig", name, "--path"])).await?.trim().into();
+        Ok(cluster)
+    }
+
+    /// File with a kubeconfig of cluster-admin rights.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// The address at which the cluster's pods reach this machine: the one from which this machine reaches the cluster.
+    pub async fn host_address(&self) -> anyhow::Result<IpAddr> {
+        let file = Kubeconfig::read_from(&self.kubeconfig).context("reading the kubeconfig")?;
+        let config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        let host = config.cluster_url.host().context("the API server has no host")?;
+        let socket = UdpSocket::bind("0.0.0.0:0").await?;
+        socket.connect((host, 443)).await.context("finding the way to the cluster")?;
+        Ok(socket.local_addr()?.ip())
+    }
+
+    /// A client with cluster-admin rights and a limit on every request.
+    pub async fn client(&self) -> anyhow::Result<kube::Client> {
+        let file = Kubeconfig::read_from(self.kubeconfig()).context("reading the kubeconfig")?;
+        let mut config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        config.default_retry = false;
+        config.connect_timeout = Some(Duration::from_secs(5));
+        Ok(kube::Client::try_from(config)?)
+    }
+
+    /// `kubectl` aimed at the cluster.
+    pub fn kubectl(&self) -> Command {
+        let mut command = Command::new("kubectl");
+        command.arg("--kubeconfig").arg(self.kubeconfig());
+        command
+    }
+
+    /// Stops one program of the control plane, such as `kube-apiserver`.
+    pub async fn stop(&self, program: &str) -> anyhow::Result<()> {
+        run(local_cluster().args(["stop", &self.name, program])).await.map(drop)
+    }
+
+    /// Starts it again.
+    pub async fn start(&self, program: &str) -> anyhow::Result<()> {
+        run(local_cluster().args(["start", &self.name, program])).await.map(drop)
+    }
+
+    async fn down(&self) -> anyhow::Result<()> {
+        run(local_cluster().args(["down", &self.name, "--delete-data"])).await.map(drop)
+    }
+}
+
+impl Drop for LocalCluster {
+    fn drop(&mut self) {
+        let ended = std::process::Command::new(program()).args(["down", &self.name, "--delete-data"]).output();
+        if let Err(error) = ended {
+            complain(&format!("the local cluster {} could not be stopped: {error}", self.name));
+        }
+    }
+}
+
+/// The mirror that serves charts and images to local clusters, filled; its address.
+pub(crate) async fn mirror() -> anyhow::Result<String> {
+    run(local_cluster().args(["registry", "fill"])).await?;
+    Ok(run(local_cluster().args(["registry", "address"])).await?.trim().to_owned())
+}
+
+/// File and SHA-256 of the Flux install manifest.
+pub async fn flux_manifest() -> anyhow::Result<(PathBuf, String)> {
+    let printed = run(local_cluster().arg("flux-manifest")).await?;
+    let mut words = printed.split_whitespace();
+    let path = words.next().context("local-cluster flux-manifest printed no path")?;
+    let digest = words.next().context("local-cluster flux-manifest printed no SHA-256")?;
+    Ok((path.into(), digest.to_owned()))
+}
+
+fn local_cluster() -> Command {
+    Command::new(program())
+}
+
+fn program() -> PathBuf {
+    std::env::var_os("KUBEOPERA_LOCAL_CLUSTER").map_or_else(|| "local-cluster".into(), PathBuf::from)
+}
+
+#[allow(clippy::print_stderr, reason = "a destructor has nobody to return an error to")]
+fn complain(text: &str) {
+    eprintln!("{text}");
+}

@@ -1,0 +1,170 @@
+//! The `kubeopera` program, started as a user starts it.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use tokio::process::{Child, Command};
+
+use crate::{LocalCluster, local_cluster, wait::until};
+
+/// How long a start may take, database, CRD and repository included.
+const START: Duration = Duration::from_secs(60);
+/// How long a clean stop may take.
+const STOP: Duration = Duration::from_secs(20);
+
+/// How a test's KubeOpera differs from the ordinary one.
+#[derive(Debug, Clone)]
+pub struct ProgramOptions {
+    /// Path of the `kubeopera` executable.
+    pub executable: PathBuf,
+    /// Port of the dashboard on 127.0.0.1; the Git repository takes the next one.
+    pub port: u16,
+    /// Whether charts and images come from the local mirror.
+    pub mirror: bool,
+    /// Further arguments of `kubeopera up`.
+    pub arguments: Vec<String>,
+}
+
+/// A running KubeOpera with a data folder of its own. It ends with this value.
+pub struct Program {
+    options: ProgramOptions,
+    kubeconfig: PathBuf,
+    data: PathBuf,
+    log: PathBuf,
+    starts: usize,
+    child: Option<Child>,
+    password: Option<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Program {
+    /// Starts KubeOpera on a cluster, with nothing of an earlier one.
+    pub async fn start(cluster: &LocalCluster, options: ProgramOptions) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir().context("making a data folder")?;
+        let mut program = Self {
+            options,
+            kubeconfig: cluster.kubeconfig().to_owned(),
+            data: folder.path().join("data"),
+            log: folder.path().join("log"),
+            starts: 0,
+            child: None,
+            password: None,
+            _folder: folder,
+        };
+        program.start_again().await?;
+        Ok(program)
+    }
+
+    /// Starts it again with the same data after it was stopped or killed.
+    pub async fn start_again(&mut self) -> anyhow::Result<()> {
+        self.launch().await?;
+        let address = self.address();
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
+        let said = until("the dashboard", START, || {
+            let ready = http.get(format!("{address}/readyz")).send();
+            async {
+                ready.await?.error_for_status()?;
+                let said = self.said().await?;
+                if said.contains("Ctrl-C") { Ok(said) } else { bail!("it has not said that it is running") }
+            }
+        })
+        .await;
+        let said = match said {
+            Ok(said) => said,
+            Err(error) => bail!("{error:#}\nIt said:\n{}\nIts log:\n{}", self.said().await?, self.logged().await?),
+        };
+        if let Some((_, rest)) = said.split_once("Password ") {
+            self.password = rest.split_whitespace().next().map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    /// Starts the process without waiting for anything.
+    pub async fn launch(&mut self) -> anyhow::Result<()> {
+        self.starts += 1;
+        let output = File::create(self.stdout_file()).context("making a file for its output")?;
+        let log = File::options().create(true).append(true).open(&self.log).context("making a file for its log")?;
+        let mut command = Command::new(&self.options.executable);
+        command
+            .args(["up", "--listen", &format!("127.0.0.1:{}", self.options.port)])
+            .args(["--git-port", &(self.options.port + 1).to_string()])
+            .arg("--data")
+            .arg(&self.data)
+            .arg("--kubeconfig")
+            .arg(&self.kubeconfig)
+            .env("RUST_LOG", "info,kubeopera=debug,host_cluster_controller=debug,gitops_scaffolder=debug")
+            .args(&self.options.arguments);
+        let (manifest, digest) = local_cluster::flux_manifest().await?;
+        command.arg("--flux-manifest").arg(manifest).args(["--flux-manifest-sha256", &digest]);
+        if self.options.mirror {
+            command.args(["--mirror", &local_cluster::mirror().await?, "--mirror-plain-http"]);
+        }
+        let child = command.stdin(Stdio::null()).stdout(output).stderr(log).kill_on_drop(true).spawn();
+        self.child = Some(child.with_context(|| format!("starting {}", self.options.executable.display()))?);
+        Ok(())
+    }
+
+    /// SIGKILL: no code of KubeOpera runs after this.
+    pub async fn kill(&mut self) -> anyhow::Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill().await.context("killing kubeopera")?;
+        }
+        Ok(())
+    }
+
+    /// SIGINT, as Ctrl-C sends it; fails if it does not end cleanly.
+    pub async fn stop(&mut self) -> anyhow::Result<()> {
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        let id = child.id().context("kubeopera has ended by itself")?;
+        crate::run(Command::new("kill").args(["-INT", &id.to_string()])).await?;
+        let status = tokio::time::timeout(STOP, child.wait()).await.context("kubeopera did not stop on Ctrl-C")??;
+        if !status.success() {
+            bail!("kubeopera ended with {status} on Ctrl-C:\n{}", self.logged().await?);
+        }
+        Ok(())
+    }
+
+    /// Address of the dashboard.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.options.port)
+    }
+
+    /// Port of the dashboard; the built-in Git repository has the next one.
+    pub fn port(&self) -> u16 {
+        self.options.port
+    }
+
+    /// Password of `admin`, as the first start printed it.
+    pub fn password(&self) -> anyhow::Result<&str> {
+        self.password.as_deref().context("no password was printed")
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The built-in Git repository.
+    pub fn repository(&self) -> PathBuf {
+        self.data.join("git/gitops.git")
+    }
+
+    /// What the last start printed.
+    pub async fn said(&self) -> anyhow::Result<String> {
+        tokio::fs::read_to_string(self.stdout_file()).await.context("reading what kubeopera said")
+    }
+
+    /// The log of all starts.
+    pub async fn logged(&self) -> anyhow::Result<String> {
+        tokio::fs::read_to_string(&self.log).await.context("reading the log")
+    }
+
+    fn stdout_file(&self) -> PathBuf {
+        self.log.with_extension(self.starts.to_string())
+    }
+}
