@@ -23,7 +23,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(up(), down(), list(), stop(), start(), loadImage(), imageFile(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
+	command.AddCommand(up(), down(), list(), stop(), start(), loadImage(), imageFile(), bench(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
 	return command
 }
 
@@ -41,7 +41,7 @@ func up() *cobra.Command {
 			if spec.ControlPlaneOnly && !command.Flags().Changed("nodes") {
 				spec.Nodes = 0
 			}
-			_, err := cluster.Up(command.Context(), arguments[0], spec, os.Stdout)
+			_, _, err := cluster.Up(command.Context(), arguments[0], spec, os.Stdout)
 			return err
 		},
 	}
@@ -85,13 +85,13 @@ func list() *cobra.Command {
 				return err
 			}
 			table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "NAME\tNUMBER\tSERVER\tMEMORY\tOPTIONS")
+			fmt.Fprintln(table, "NAME\tSTATE\tSERVER\tMEMORY\tOPTIONS")
 			for _, c := range all {
 				memory, err := c.Memory()
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(table, "%s\t%d\t%s\t%d MB\t%s\n", c.Name, c.Number, c.Server(), memory>>20, c.Spec.Options())
+				fmt.Fprintf(table, "%s\t%s\t%s\t%d MB\t%s\n", c.Name, c.State(), c.Server(), memory>>20, c.Spec.Options())
 			}
 			return table.Flush()
 		},
@@ -216,6 +216,30 @@ func imageFile() *cobra.Command {
 				}
 			}
 			return nil
+		},
+	}
+}
+
+func bench() *cobra.Command {
+	return &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how fast clusters start and how much memory they take",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			figures, err := cluster.Bench(command.Context(), os.Stdout)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "\nWHAT\tMEASURED\tGOAL\t")
+			for _, figure := range figures {
+				verdict := "met"
+				if figure.Measured > figure.Goal {
+					verdict = "missed"
+				}
+				fmt.Fprintf(table, "%s\t%.2f %s\t%.2f %s\t%s\n", figure.What, figure.Measured, figure.Unit, figure.Goal, figure.Unit, verdict)
+			}
+			return table.Flush()
 		},
 	}
 }

@@ -11,22 +11,12 @@ import (
 	"syscall"
 
 	"kubeopera.io/local-cluster/cluster"
-	"kubeopera.io/local-cluster/machine"
 )
 
 func main() {
-	if len(os.Args) == 3 {
-		// This program calls itself inside the machines that it makes.
-		switch os.Args[1] {
-		case machine.FirstCommand:
-			fail(machine.First(os.Args[2]))
-		case machine.DaemonCommand:
-			fail(machine.StartDaemon(os.Args[2]))
-			return
-		case cluster.ResolveCommand:
-			fail(cluster.Resolve(os.Args[2]))
-			return
-		}
+	if handled, err := cluster.Hidden(os.Args[1:]); handled {
+		fail(err)
+		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,9 +33,13 @@ func Mounted() (Tree, error) {
 		return Tree{}, err
 	}
 	defer file.Close()
+	return parse(file)
+}
+
+func parse(mountinfo io.Reader) (Tree, error) {
 	var tree Tree
 	var v2 string
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for lines := bufio.NewScanner(mountinfo); lines.Scan(); {
 		// 36 35 98:0 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids
 		left, right, _ := strings.Cut(lines.Text(), " - ")
 		fields, kind := strings.Fields(left), strings.Fields(right)

@@ -29,6 +29,21 @@ const (
 // Daemons are the names by which the programs of a cluster can be stopped and started; "NAME/2" means the one of the third node.
 var Daemons = []string{etcd, apiServer, controllerManager, scheduler, kwok, containerd, kubelet, kubeProxy}
 
+// programsOf are the programs that are to run on the i-th machine.
+func (c *Cluster) programsOf(i int) []string {
+	var all []string
+	if i == 0 {
+		all = append(all, etcd, apiServer, controllerManager, scheduler)
+		if c.Spec.KwokNodes > 0 {
+			all = append(all, kwok)
+		}
+	}
+	if i < c.Spec.Nodes {
+		all = append(all, containerd, kubelet, kubeProxy)
+	}
+	return all
+}
+
 const serviceCIDR = "10.96.0.0/16"
 
 // programs are the folders with the built programs.
@@ -98,7 +113,6 @@ func (c *Cluster) apiServer() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + pki("front-proxy.crt"), "--proxy-client-key-file=" + pki("front-proxy.key"),
 		"--enable-aggregator-routing=true", "--profiling=false",
-		// Names of Secrets and ConfigMaps that are mounted are watched by kubelet; requests are few, so the in-flight limits stay.
 		"--endpoint-reconciler-type=lease",
 	}
 }
@@ -112,6 +126,8 @@ func (c *Cluster) controllerManager() []string {
 		"--cluster-signing-cert-file=" + pki("ca.crt"), "--cluster-signing-key-file=" + pki("ca.key"),
 		"--use-service-account-credentials=true", "--leader-elect=false", "--profiling=false",
 		"--service-cluster-ip-range=" + serviceCIDR,
+		// At the usual 20 requests a second its controllers take some seconds to start.
+		"--kube-api-qps=200", "--kube-api-burst=400", "--node-monitor-period=1s",
 		// Each machine has its own pod network from the start; no controller hands them out.
 		"--allocate-node-cidrs=false",
 	}

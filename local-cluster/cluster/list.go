@@ -33,6 +33,31 @@ func (s Spec) Options() string {
 	return strings.Join(append(options, labels...), " ")
 }
 
+// State says in a word or two whether the cluster runs: "running", "stopped", or which of its programs are missing.
+func (c *Cluster) State() string {
+	alive := 0
+	var missing []string
+	for i := range c.machines() {
+		m := c.machine(i)
+		if m.Alive() {
+			alive++
+		}
+		for _, name := range c.programsOf(i) {
+			if !m.Running(name) {
+				missing = append(missing, fmt.Sprintf("%s/%d", name, i))
+			}
+		}
+	}
+	switch {
+	case alive == 0:
+		return "stopped"
+	case len(missing) > 0:
+		return "without " + strings.Join(missing, ",")
+	default:
+		return "running"
+	}
+}
+
 // Memory is what the cluster's processes take of this machine's memory, in bytes: pages that several share are counted once.
 func (c *Cluster) Memory() (uint64, error) {
 	tree, err := cgroup.Mounted()

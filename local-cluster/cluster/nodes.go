@@ -128,6 +128,7 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 		}
 		say.say("node %s ready", c.nodeName(i))
 	}
+	say.times.Nodes = time.Since(say.started)
 	if err := c.await(ctx, dnsLimit, "cluster DNS is not available", []string{containerd, kubelet}, 0, func(ctx context.Context) error {
 		if err := available(ctx, client, "kube-system", "coredns"); err != nil {
 			return err

@@ -32,23 +32,53 @@ const (
 	roomControlPlane = 300 << 20
 )
 
+// Times are how long after the start of Up something was so. What is built before does not count.
+type Times struct {
+	APIServer time.Duration
+	Nodes     time.Duration
+	All       time.Duration
+}
+
 // Up makes sure that the cluster runs as it is asked to, and returns when its nodes are ready and names are resolved in it.
-func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, error) {
-	if err := spec.Check(); err != nil {
-		return nil, err
-	}
-	if err := host.Check(!spec.ControlPlaneOnly); err != nil {
-		return nil, err
-	}
-	p, err := ensurePrograms(ctx, spec, out)
+func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, Times, error) {
+	c, p, unlock, err := prepare(ctx, name, spec, out)
 	if err != nil {
-		return nil, err
+		return nil, Times{}, err
+	}
+	defer unlock()
+	times, err := c.up(ctx, p)
+	return c, times, err
+}
+
+// prepare checks the machine, builds, and finds or creates the cluster; it stays locked until unlock is called.
+func prepare(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, programs, func(), error) {
+	p, err := ensureMeans(ctx, spec, out)
+	if err != nil {
+		return nil, p, nil, err
 	}
 	unlock, err := lock(ctx, name, out)
 	if err != nil {
-		return nil, err
+		return nil, p, nil, err
 	}
-	defer unlock()
+	c, err := findOrCreate(ctx, name, spec, out)
+	if err != nil {
+		unlock()
+	}
+	return c, p, unlock, err
+}
+
+// ensureMeans checks that this machine has what a cluster needs, and builds the rest.
+func ensureMeans(ctx context.Context, spec Spec, out io.Writer) (programs, error) {
+	if err := spec.Check(); err != nil {
+		return programs{}, err
+	}
+	if err := host.Check(!spec.ControlPlaneOnly); err != nil {
+		return programs{}, err
+	}
+	return ensurePrograms(ctx, spec, out)
+}
+
+func findOrCreate(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, error) {
 	c, err := Find(name, out)
 	switch {
 	case errors.Is(err, ErrUnknown):
@@ -61,17 +91,12 @@ func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, e
 		if err := c.sweep(); err != nil {
 			return nil, err
 		}
-		if err := create(ctx, c, spec); err != nil {
-			return nil, err
-		}
+		return c, create(ctx, c, spec)
 	case err != nil:
 		return nil, err
 	default:
-		if err := c.adopt(spec); err != nil {
-			return nil, err
-		}
+		return c, c.adopt(spec)
 	}
-	return c, c.up(ctx, p)
 }
 
 // adopt takes over what may change on a cluster that exists: more nodes. All else stays as it was made.
@@ -112,6 +137,7 @@ type clock struct {
 	out     io.Writer
 	started time.Time
 	mu      sync.Mutex
+	times   Times
 }
 
 func (t *clock) say(format string, values ...any) {
@@ -120,41 +146,42 @@ func (t *clock) say(format string, values ...any) {
 	fmt.Fprintf(t.out, "%5.1f s  %s\n", time.Since(t.started).Seconds(), fmt.Sprintf(format, values...))
 }
 
-func (c *Cluster) up(ctx context.Context, p programs) error {
+func (c *Cluster) up(ctx context.Context, p programs) (Times, error) {
 	say := &clock{out: c.out, started: time.Now()}
 	if err := host.BorrowSettings(); err != nil {
-		return err
+		return say.times, err
 	}
 	if err := c.ensureNetwork(ctx); err != nil {
-		return err
+		return say.times, err
 	}
 	for i := range c.machines() {
 		started, err := c.machine(i).Boot(ctx, func() error { return c.fresh(i) })
 		if err != nil {
-			return err
+			return say.times, err
 		}
 		if started {
 			say.say("machine %s started at %s", c.nodeName(i), c.network().Address(i))
 		}
 	}
 	if err := c.certificates(); err != nil {
-		return err
+		return say.times, err
 	}
 	// Images are imported while the control plane starts: each waits for what the other does not need.
 	background, cancel := context.WithCancel(ctx)
 	defer cancel()
 	imported := c.startNodes(background, p, say)
 	if err := c.startControlPlane(ctx, p, say); err != nil {
-		return err
+		return say.times, err
 	}
 	if err := c.startKwok(ctx, p, say); err != nil {
-		return err
+		return say.times, err
 	}
 	if err := c.awaitNodes(ctx, p, say, imported); err != nil {
-		return err
+		return say.times, err
 	}
 	say.say("the cluster %s runs; kubeconfig: %s", c.Name, c.Kubeconfig())
-	return nil
+	say.times.All = time.Since(say.started)
+	return say.times, nil
 }
 
 func (c *Cluster) ensureNetwork(ctx context.Context) error {
@@ -202,6 +229,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, p programs, say *clock)
 	if err := c.await(ctx, apiLimit, "the API server is not ready", []string{etcd, apiServer}, 0, client.Ready); err != nil {
 		return err
 	}
+	say.times.APIServer = time.Since(say.started)
 	say.say("API server ready at %s", c.Server())
 	for _, name := range []string{controllerManager, scheduler} {
 		if err := c.start(ctx, name, 0, p); err != nil {

@@ -176,6 +176,11 @@ func (n Network) Taken(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the addresses of this machine cannot be listed: %w", err)
 	}
+	return n.overlap(output)
+}
+
+// overlap looks for such an address in what `ip -json addr` prints.
+func (n Network) overlap(output []byte) (string, error) {
 	var links []struct {
 		Name      string `json:"ifname"`
 		Addresses []struct {
