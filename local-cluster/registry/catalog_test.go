@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"kubeopera.io/local-cluster/build"
 	"sigs.k8s.io/yaml"
 )
 
-func catalog(t *testing.T) []Entry {
+func everything(t *testing.T) []Entry {
 	t.Helper()
 	entries, err := Catalog()
 	if err != nil {
@@ -24,7 +23,7 @@ func catalog(t *testing.T) []Entry {
 
 func TestNothingIsListedTwice(t *testing.T) {
 	seen := map[Name]bool{}
-	for _, entry := range catalog(t) {
+	for _, entry := range everything(t) {
 		if seen[entry.Name] {
 			t.Errorf("%s is listed twice", entry.Name.In(Address))
 		}
@@ -34,7 +33,7 @@ func TestNothingIsListedTwice(t *testing.T) {
 
 func TestWhatGoModulesHoldIsServedAsTheRealThing(t *testing.T) {
 	kinds := map[string]Kind{}
-	for _, entry := range catalog(t) {
+	for _, entry := range everything(t) {
 		kinds[entry.Upstream] = entry.Kind
 	}
 	for upstream, wanted := range map[string]Kind{
@@ -53,16 +52,14 @@ func TestWhatGoModulesHoldIsServedAsTheRealThing(t *testing.T) {
 }
 
 func TestTheChartOfCertManagerIsCompletedAsItsReleaseDoesIt(t *testing.T) {
-	module := moduleOf(t, build.CertManager, "github.com/cert-manager/cert-manager")
-	assembled, err := certManagerChart(os.DirFS(module))
+	all := realCharts()
+	at := slices.IndexFunc(all, func(packed realChart) bool { return packed.name() == "cert-manager" })
+	assembled, err := all[at].chart(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := assembled.release("v1.18.2", "v1.18.2"); err != nil {
-		t.Fatal(err)
-	}
 	described, err := assembled.metadata()
-	if err != nil || described.Name != "cert-manager" || described.Version != "v1.18.2" {
+	if err != nil || described.Name != "cert-manager" || described.Version != "v1.18.2" || described.AppVersion != "v1.18.2" {
 		t.Errorf("its metadata is %+v (%v)", described, err)
 	}
 	for _, definition := range []string{"certificates", "issuers", "clusterissuers", "certificaterequests", "orders", "challenges"} {
@@ -73,19 +70,6 @@ func TestTheChartOfCertManagerIsCompletedAsItsReleaseDoesIt(t *testing.T) {
 	if strings.Contains(string(assembled["Chart.yaml"]), "v0.0.0") {
 		t.Error("the placeholder of the version is still there")
 	}
-}
-
-func moduleOf(t *testing.T, component build.Component, path string) string {
-	t.Helper()
-	dir, err := component.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	modules, err := build.Modules(t.Context(), dir, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return modules[path]
 }
 
 // The trees that the scaffolder's tests keep are what the mirror must be able to serve. Each is read for its charts, in the exact
@@ -100,7 +84,7 @@ func TestTheMirrorServesEverythingAGeneratedTreeNames(t *testing.T) {
 		t.Fatalf("below %s there are only the trees %v", cases, trees)
 	}
 	served := map[Name]bool{}
-	for _, entry := range catalog(t) {
+	for _, entry := range everything(t) {
 		served[entry.Name] = true
 	}
 	standIns := standIns(t)
@@ -134,7 +118,7 @@ func TestTheMirrorServesEverythingAGeneratedTreeNames(t *testing.T) {
 			}
 		}
 		for _, name := range named.rewritten {
-			if !slices.ContainsFunc(catalog(t), func(entry Entry) bool { return entry.Name.Path == name }) {
+			if !slices.ContainsFunc(everything(t), func(entry Entry) bool { return entry.Name.Path == name }) {
 				t.Errorf("%s: the mirror has no image of the name %s", tree, name)
 			}
 		}
@@ -149,12 +133,8 @@ func standIns(t *testing.T) map[string]chart {
 		t.Fatal(err)
 	}
 	named := map[string]chart{}
-	for _, files := range all {
-		described, err := files.metadata()
-		if err != nil {
-			t.Fatal(err)
-		}
-		named[described.Name] = files
+	for _, one := range all {
+		named[one.name] = one.files
 	}
 	return named
 }

@@ -94,7 +94,7 @@ spec:
 func releases(t *testing.T, names ...string) string {
 	t.Helper()
 	var images, objects strings.Builder
-	entries := catalog(t)
+	entries := everything(t)
 	for _, entry := range entries {
 		if entry.Kind == StandInImage {
 			fmt.Fprintf(&images, "        - {name: %s, newName: %s}\n", entry.Name.Path, Address+"/"+entry.Name.Path)

@@ -191,13 +191,11 @@ func TestASecondFillUploadsNothing(t *testing.T) {
 func TestAProgramThatCannotBeReadIsNamed(t *testing.T) {
 	registry := fresh(t)
 	up(t, registry)
-	entry, err := imageEntry(RealImage, "example.org/thing:v1", func(context.Context, io.Writer) (image.Image, error) {
-		return image.Image{Reference: "example.org/thing:v1", Files: []image.File{image.Program("/nowhere/thing", "thing")}}, nil
+	var list catalog
+	list.image(RealImage, "example.org/thing:v1", func(context.Context, io.Writer) (image.Image, error) {
+		return image.Image{Files: []image.File{image.Program("/nowhere/thing", "thing")}}, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := registry.Fill(t.Context(), []Entry{entry}, io.Discard); err == nil || !strings.Contains(err.Error(), "example.org/thing:v1") {
+	if _, err := registry.Fill(t.Context(), list.entries, io.Discard); err == nil || !strings.Contains(err.Error(), "example.org/thing:v1") {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -209,11 +207,12 @@ func made(t *testing.T, upstream, content string) Entry {
 	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	entry, err := imageEntry(RealImage, upstream, func(context.Context, io.Writer) (image.Image, error) {
-		return image.Image{Reference: upstream, Files: []image.File{image.Program(file, "program")}}, nil
+	var list catalog
+	list.image(RealImage, upstream, func(context.Context, io.Writer) (image.Image, error) {
+		return image.Image{Files: []image.File{image.Program(file, "program")}}, nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	if list.err != nil {
+		t.Fatal(list.err)
 	}
-	return entry
+	return list.entries[0]
 }
