@@ -22,6 +22,8 @@ use crate::{
 /// Which page.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// Clusters a page, 100 unless said otherwise.
     #[param(minimum = 1, maximum = 500)]

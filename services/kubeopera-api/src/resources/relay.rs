@@ -49,7 +49,7 @@ pub(crate) async fn keep_relaying(platform: Arc<Platform>, shutdown: Cancellatio
 }
 
 /// Does everything that is due and returns how long there will be nothing to do.
-pub(super) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, DbErr> {
+pub(crate) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, DbErr> {
     let entries = outbox::next(&platform.db, BATCH).await?;
     for entry in &entries {
         if entry.next_attempt_at > Timestamp::now() {

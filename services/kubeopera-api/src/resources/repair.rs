@@ -43,7 +43,7 @@ pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: Cancellati
     }
 }
 
-pub(super) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) -> Result<(), DbErr> {
+pub(crate) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) -> Result<(), DbErr> {
     // The order matters: the resources first. A record that is made in between has an outbox entry and is only asked for
     // once more; the other way round, its resource would look like one without a record.
     let Some(seen) = platform.observed.all() else { return Ok(()) };

@@ -1,0 +1,221 @@
+//! The few calls this service makes to an API server, with faults that a real one does not show on demand. How the real
+//! one behaves is the subject of the stack's tests.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    convert::Infallible,
+    sync::{Arc, Mutex},
+};
+
+use axum::body::Bytes;
+use futures::{StreamExt, stream};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, StreamBody};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// An API server that knows `kube-system`, nodes and HostClusters.
+#[derive(Clone)]
+pub(super) struct ApiServer {
+    state: Arc<Mutex<State>>,
+    news: watch::Sender<usize>,
+}
+
+#[derive(Default)]
+struct State {
+    kube_system_uid: String,
+    nodes: Vec<Value>,
+    resources: BTreeMap<String, Value>,
+    /// Every change so far, as a watch tells it.
+    log: Vec<String>,
+    /// What the next creates are answered with instead of being done.
+    refused_creates: VecDeque<u16>,
+    /// The next creates are done and not answered: the connection breaks.
+    lost_answers: usize,
+    is_down: bool,
+    creates: usize,
+}
+
+impl ApiServer {
+    pub(super) fn new() -> Self {
+        let node = |id: &str, ready: &str| {
+            json!({"metadata": {"name": id}, "spec": {"providerID": id},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}})
+        };
+        let state = State {
+            kube_system_uid: "0b7a6b8e-uid-of-kube-system".to_owned(),
+            nodes: vec![node("aws:///eu-north-1a/i-0abc", "True"), node("aws:///eu-north-1b/i-0def", "False")],
+            ..State::default()
+        };
+        Self { state: Arc::new(Mutex::new(state)), news: watch::Sender::new(0) }
+    }
+
+    pub(super) fn client(&self) -> kube::Client {
+        let server = self.clone();
+        let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+            let server = server.clone();
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await.map_err(std::io::Error::other)?.to_bytes();
+                server.answer(&parts, &body)
+            }
+        });
+        kube::Client::new(service, "kubeopera-system")
+    }
+
+    pub(super) fn be_down(&self, is_down: bool) {
+        self.state.lock().unwrap().is_down = is_down;
+    }
+
+    pub(super) fn refuse_creates(&self, with: &[u16]) {
+        self.state.lock().unwrap().refused_creates.extend(with);
+    }
+
+    pub(super) fn lose_answers_to_creates(&self, number: usize) {
+        self.state.lock().unwrap().lost_answers = number;
+    }
+
+    /// Creates asked for, successful or not.
+    pub(super) fn creates(&self) -> usize {
+        self.state.lock().unwrap().creates
+    }
+
+    pub(super) fn become_another_cluster(&self) {
+        self.state.lock().unwrap().kube_system_uid = "another-uid".to_owned();
+    }
+
+    pub(super) fn resources(&self) -> Vec<Value> {
+        self.state.lock().unwrap().resources.values().cloned().collect()
+    }
+
+    /// Puts a resource there, as `kubectl` or the controller would.
+    pub(super) fn put(&self, mut resource: Value) {
+        let mut state = self.state.lock().unwrap();
+        let name = resource["metadata"]["name"].as_str().unwrap().to_owned();
+        let kind = if state.resources.contains_key(&name) { "MODIFIED" } else { "ADDED" };
+        state.tell(kind, &mut resource);
+        state.resources.insert(name, resource);
+        let revision = state.log.len();
+        drop(state);
+        self.news.send_replace(revision);
+    }
+
+    /// Deletes a resource in sight of whoever watches.
+    pub(super) fn delete(&self, name: &str) {
+        let mut state = self.state.lock().unwrap();
+        let mut resource = state.resources.remove(name).unwrap();
+        state.tell("DELETED", &mut resource);
+        let revision = state.log.len();
+        drop(state);
+        self.news.send_replace(revision);
+    }
+
+    /// Loses a resource: nobody is told, as when etcd is restored from a backup.
+    pub(super) fn lose(&self, name: &str) {
+        self.state.lock().unwrap().resources.remove(name).unwrap();
+    }
+
+    fn answer(&self, parts: &http::request::Parts, body: &Bytes) -> Result<Response<Body>, std::io::Error> {
+        let mut state = self.state.lock().unwrap();
+        if state.is_down {
+            return Err(std::io::ErrorKind::ConnectionRefused.into());
+        }
+        const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
+        let path = parts.uri.path();
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(match (&parts.method, path) {
+            (&Method::GET, "/api/v1/namespaces/kube-system") => answer(
+                StatusCode::OK,
+                &json!({"apiVersion": "v1", "kind": "Namespace",
+                    "metadata": {"name": "kube-system", "uid": state.kube_system_uid}}),
+            ),
+            (&Method::GET, "/version") => answer(StatusCode::OK, &json!({"gitVersion": "v1.34.4"})),
+            (&Method::GET, "/api/v1/nodes") => answer(
+                StatusCode::OK,
+                &json!({"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": state.nodes}),
+            ),
+            (&Method::GET, RESOURCES) if query.contains("watch=true") => {
+                let seen = query.split('&').find_map(|pair| pair.strip_prefix("resourceVersion=")).unwrap();
+                Response::new(self.watch(seen.parse().unwrap()))
+            }
+            (&Method::GET, RESOURCES) => {
+                let items: Vec<_> = state.resources.values().collect();
+                let revision = state.log.len().to_string();
+                answer(
+                    StatusCode::OK,
+                    &json!({"apiVersion": "kubeopera.io/v1alpha1", "kind": "HostClusterList",
+                    "metadata": {"resourceVersion": revision}, "items": items}),
+                )
+            }
+            (&Method::GET, one) => match state.resources.get(one.rsplit('/').next().unwrap()) {
+                Some(resource) => answer(StatusCode::OK, resource),
+                None => refusal(StatusCode::NOT_FOUND, "NotFound"),
+            },
+            (&Method::POST, RESOURCES) => {
+                state.creates += 1;
+                if let Some(status) = state.refused_creates.pop_front() {
+                    return Ok(refusal(StatusCode::from_u16(status).unwrap(), "HIDDEN-text-of-the-server"));
+                }
+                let mut resource: Value = serde_json::from_slice(body).unwrap();
+                let name = resource["metadata"]["name"].as_str().unwrap().to_owned();
+                if state.resources.contains_key(&name) {
+                    return Ok(refusal(StatusCode::CONFLICT, "AlreadyExists"));
+                }
+                resource["metadata"]["creationTimestamp"] = "2026-11-30T08:00:00Z".into();
+                state.tell("ADDED", &mut resource);
+                state.resources.insert(name, resource.clone());
+                let revision = state.log.len();
+                let is_lost = state.lost_answers > 0;
+                state.lost_answers = state.lost_answers.saturating_sub(1);
+                drop(state);
+                self.news.send_replace(revision);
+                if is_lost {
+                    return Err(std::io::ErrorKind::ConnectionReset.into());
+                }
+                answer(StatusCode::CREATED, &resource)
+            }
+            (method, path) => panic!("this service has no reason to call {method} {path}"),
+        })
+    }
+
+    /// Everything after a revision, and whatever comes.
+    fn watch(&self, seen: usize) -> Body {
+        let (server, news) = (self.clone(), self.news.subscribe());
+        let lines = stream::unfold((seen, news), move |(seen, mut news)| {
+            let server = server.clone();
+            async move {
+                loop {
+                    let line = server.state.lock().unwrap().log.get(seen).cloned();
+                    if let Some(line) = line {
+                        return Some((Ok(http_body::Frame::data(Bytes::from(line))), (seen + 1, news)));
+                    }
+                    news.changed().await.ok()?;
+                }
+            }
+        });
+        StreamBody::new(lines.boxed()).boxed_unsync()
+    }
+}
+
+type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
+
+impl State {
+    fn tell(&mut self, kind: &str, resource: &mut Value) {
+        resource["metadata"]["resourceVersion"] = (self.log.len() + 1).to_string().into();
+        self.log.push(json!({"type": kind, "object": resource}).to_string() + "\n");
+    }
+}
+
+fn answer(status: StatusCode, body: &Value) -> Response<Body> {
+    let body = Bytes::from(body.to_string());
+    let once = stream::once(async move { Ok(http_body::Frame::data(body)) });
+    Response::builder().status(status).body(StreamBody::new(once.boxed()).boxed_unsync()).unwrap()
+}
+
+fn refusal(status: StatusCode, reason: &str) -> Response<Body> {
+    answer(
+        status,
+        &json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": reason,
+        "message": format!("HIDDEN {reason}"), "code": status.as_u16()}),
+    )
+}

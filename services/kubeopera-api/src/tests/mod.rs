@@ -1,0 +1,29 @@
+//! Behaviour, without a socket, on a real SQLite file and on a real PostgreSQL server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod audit;
+mod events;
+mod kubernetes;
+mod openapi;
+mod register;
+mod repair;
+mod roles;
+mod secrets;
+mod sessions;
+mod surface;
+mod world;
+
+use world::World;
+
+/// Makes each test run on SQLite and on PostgreSQL.
+macro_rules! on_both_databases {
+    ($($name:ident)*) => {
+        mod on_sqlite {
+            $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_sqlite().await).await; })*
+        }
+        mod on_postgres {
+            $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_postgres().await).await; })*
+        }
+    };
+}
+use on_both_databases;

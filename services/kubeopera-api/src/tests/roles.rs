@@ -1,0 +1,79 @@
+//! Every route walked as everybody, against a table. A route that is not in the table fails the test.
+
+use std::collections::BTreeSet;
+
+use http::Method;
+
+use super::{World, on_both_databases};
+
+on_both_databases! {
+    every_route_answers_everybody_as_the_table_says
+}
+
+/// Method, path, and what a stranger, a viewer, an operator and a platform administrator get.
+const TABLE: &[(&str, &str, [u16; 4])] = &[
+    // Without a body nobody gets further than that.
+    ("POST", "/api/v1/session", [415, 415, 415, 415]),
+    ("GET", "/api/v1/session", [401, 200, 200, 200]),
+    ("GET", "/api/v1/clusters", [401, 200, 200, 200]),
+    ("GET", "/api/v1/clusters/{id}", [401, 404, 404, 404]),
+    ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),
+    ("GET", "/api/v1/events", [401, 200, 200, 200]),
+    // Last, as it ends the session.
+    ("DELETE", "/api/v1/session", [204, 204, 204, 204]),
+];
+
+async fn every_route_answers_everybody_as_the_table_says(world: World) {
+    let document = serde_json::to_value(crate::http::openapi()).unwrap();
+    let routes: BTreeSet<_> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, operations)| {
+            operations.as_object().unwrap().keys().map(move |method| (method.to_uppercase(), path.clone()))
+        })
+        .collect();
+    let in_table = TABLE.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned()));
+    assert_eq!(in_table.collect::<BTreeSet<_>>(), routes, "the table and the router disagree");
+
+    let mut everybody = vec![("stranger", None)];
+    for name in ["viewer", "operator", "administrator"] {
+        everybody.push((name, Some(world.log_in(name).await)));
+    }
+    for (method, path, expected) in TABLE {
+        let path = path.replace("{id}", "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11");
+        for ((name, cookie), expected) in everybody.iter().zip(expected) {
+            let request = http::Request::builder().method(*method).uri(&path);
+            let request = match cookie {
+                Some(cookie) => request.header("cookie", cookie),
+                None => request,
+            };
+            // Only the head: one of them is a stream without end.
+            let request = request.body(axum::body::Body::empty()).unwrap();
+            let response = tower::ServiceExt::oneshot(world.router.clone(), request).await.unwrap();
+            assert_eq!(response.status().as_u16(), *expected, "{method} {path} as {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn methods_and_addresses_nobody_knows_are_problems_for_everybody() {
+    let world = World::on_sqlite().await;
+    let cookie = world.log_in("administrator").await;
+
+    for cookie in [None, Some(cookie.as_str())] {
+        for method in [Method::PUT, Method::PATCH, Method::from_bytes(b"BREW").unwrap()] {
+            let answer = world.call(method, "/api/v1/clusters", cookie).await;
+            assert_eq!((answer.status.as_u16(), answer.code().as_str()), (405, "method_not_allowed"));
+            assert!(answer.headers["allow"].to_str().unwrap().contains("GET"));
+        }
+        for path in ["/api", "/api/", "/api/v1", "/api/v1/clusters/", "/api/v2/clusters", "/api/v1/clusters/x/y"] {
+            let answer = world.call(Method::GET, path, cookie).await;
+            assert_eq!((answer.status.as_u16(), answer.code().as_str()), (404, "no_such_address"), "{path}");
+        }
+    }
+    for id in ["x", "7E9D3A1B-5C1F-4E0A-9B63-0D2F6F1F7A11", "..%2f..%2fetc", "%00", "%ff"] {
+        let answer = world.get(&format!("/api/v1/clusters/{id}"), &cookie).await;
+        assert!(answer.status.is_client_error(), "{id}: {answer:?}");
+    }
+}

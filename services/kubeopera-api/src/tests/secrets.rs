@@ -1,0 +1,79 @@
+//! The canary sweep: nothing secret in the log at its most talkative, in answers, or in the database file.
+
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+};
+
+use http::Method;
+use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+
+use super::{World, world::PASSWORD};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
+    let log = Log::default();
+    let everything =
+        tracing_subscriber::fmt().with_env_filter(EnvFilter::new("trace")).with_writer(log.clone()).finish();
+    // For the whole process, so that what other tests do meanwhile is swept as well: their passwords are canaries too.
+    tracing::subscriber::set_global_default(everything).unwrap();
+    let story = async {
+        let world = World::on_sqlite().await;
+        let mut answers = Vec::new();
+        let cookie = world.log_in("operator").await;
+        for (name, password) in [("operator", "CANARY-guess"), ("CANARY-name", "x"), ("operator", PASSWORD)] {
+            answers.push(world.try_log_in(name, password).await);
+        }
+        let broken = r#"{"username":"operator","password":"CANARY-broken"#;
+        let request = http::Request::post("/api/v1/session?CANARY-query=1").header("content-type", "application/json");
+        answers.push(world.send(request.body(axum::body::Body::from(broken)).unwrap()).await);
+        world.api_server.refuse_creates(&[403, 500]);
+        answers.push(world.register(&cookie).await);
+        crate::resources::relay::relay_what_is_due(&world.platform).await.unwrap();
+        answers.push(world.get("/api/v1/clusters", &cookie).await);
+        answers.push(world.call(Method::DELETE, "/api/v1/session", Some(&cookie)).await);
+        let mut files = Vec::new();
+        for file in std::fs::read_dir(world.folder.path()).unwrap() {
+            files.extend(std::fs::read(file.unwrap().path()).unwrap());
+        }
+        (cookie, answers, files)
+    };
+
+    let (cookie, answers, files) = story.await;
+
+    let token = cookie.split_once('=').unwrap().1;
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("answered"), "nothing was logged");
+    let files = String::from_utf8_lossy(&files);
+    assert!(files.contains("argon2id"), "not the database");
+    let said: String =
+        answers.iter().map(|answer| format!("{}{:?}", answer.text, answer.headers.get("x-request-id"))).collect();
+    for (place, text) in [("log", log.as_str()), ("answers", &said), ("database", &files)] {
+        for secret in ["CANARY", token] {
+            if let Some(at) = text.find(secret) {
+                let around: String = text.get(at.saturating_sub(200)..).unwrap_or_default().chars().take(300).collect();
+                panic!("{secret} is in the {place}: {around}");
+            }
+        }
+    }
+}
