@@ -1,0 +1,39 @@
+import { gzipSync } from 'node:zlib'
+import type { Plugin, Rolldown } from 'vite'
+
+/**
+ * Fails the build when a first visit to any page would load more than `limit` kB of script and style (gzip).
+ * A first visit loads the entry, the page's chunk and the chunks of the layouts around it, each with what it imports.
+ */
+export function firstLoadBudget(limit: number): Plugin {
+  return {
+    name: 'first-load-budget',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const size = (name: string) => {
+        const file = bundle[name]
+        return file ? gzipSync(file.type === 'chunk' ? file.code : file.source).length : 0
+      }
+      const chunks = Object.values(bundle).filter((file): file is Rolldown.OutputChunk => file.type === 'chunk')
+      const reach = (names: string[], seen = new Set<string>()): Set<string> => {
+        for (const name of names) {
+          const file = bundle[name]
+          if (seen.has(name) || file?.type !== 'chunk') continue
+          seen.add(name)
+          reach(file.imports, seen)
+        }
+        return seen
+      }
+      const styles = Object.keys(bundle).filter((name) => name.endsWith('.css'))
+      const isLayout = (chunk: Rolldown.OutputChunk) => /\/route\.tsx/.test(chunk.facadeModuleId ?? '')
+      const base = reach(chunks.filter((chunk) => chunk.isEntry || isLayout(chunk)).map((chunk) => chunk.fileName))
+      for (const page of chunks.filter((chunk) => chunk.isDynamicEntry && !isLayout(chunk))) {
+        const loaded = [...reach([page.fileName], new Set(base)), ...styles]
+        const kilobytes = Math.round(loaded.reduce((sum, name) => sum + size(name), 0) / 1000)
+        if (kilobytes > limit)
+          this.error(`The first load of ${page.name} is ${kilobytes} kB gzip; the limit is ${limit} kB.`)
+        this.info(`first load of ${page.name}: ${kilobytes} kB gzip`)
+      }
+    },
+  }
+}

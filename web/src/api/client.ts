@@ -1,0 +1,35 @@
+import createClient from 'openapi-fetch'
+import { Problem } from './problem'
+import type { paths } from './schema'
+
+/** A request that has not been answered by then has failed. */
+const ANSWER_WITHIN_MS = 20_000
+
+export const api = createClient<paths>({
+  fetch: (request) =>
+    fetch(new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]) })),
+})
+
+interface Answer<T> {
+  data?: T
+  error?: unknown
+  response: Response
+}
+
+/** The answer with its response, or a {@link Problem} thrown. */
+export async function answerOf<T>(call: Promise<Answer<T>>): Promise<{ data: T; response: Response }> {
+  let answer: Answer<T>
+  try {
+    answer = await call
+  } catch (error) {
+    // Query cancels what is no longer wanted; that is no trouble to report.
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw Problem.unreachable()
+  }
+  if (!answer.response.ok) throw Problem.from(answer.error, answer.response)
+  return { data: answer.data as T, response: answer.response }
+}
+
+export async function dataOf<T>(call: Promise<Answer<T>>): Promise<T> {
+  return (await answerOf(call)).data
+}

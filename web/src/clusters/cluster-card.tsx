@@ -1,0 +1,165 @@
+import { useLocation } from '@tanstack/react-router'
+import clsx from 'clsx'
+import { Cloud, House, RotateCw, Server, TriangleAlert } from 'lucide-react'
+import { memo, type ReactNode, useEffect, useRef } from 'react'
+import type { Cluster } from '@/api/model'
+import { providerName, versionName } from '@/format/provider'
+import { duration, exact, useNow } from '@/format/time'
+import { cardClass } from '@/ui/card'
+import { PhaseBar } from './phase-bar'
+import { PhaseList } from './phase-list'
+import { progress, toneOf } from './phases'
+import { StatusBadge } from './status-badge'
+
+/** One cluster: what it is, how far it is, and what it is doing at the moment. */
+export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Cluster }) {
+  const card = useRef<HTMLElement>(null)
+  const linked = useLocation({ select: ({ hash }) => hash === cluster.id })
+  useEffect(() => {
+    if (linked) card.current?.focus()
+  }, [linked])
+  const tone = toneOf(cluster.phase)
+  const Icon = cluster.provider === 'unknown' || cluster.provider === 'on-prem' ? Server : Cloud
+  return (
+    <article
+      ref={card}
+      id={cluster.id}
+      tabIndex={-1}
+      aria-labelledby={`${cluster.id}-name`}
+      className={clsx(
+        cardClass,
+        'flex w-full min-w-0 flex-col transition-colors duration-150 focus:outline-2 focus:outline-ring focus:outline-offset-2',
+        tone === 'bad' ? 'border-bad-line' : 'hover:border-line-strong',
+      )}
+    >
+      <div className="flex flex-1 flex-col p-5">
+        <div className="flex items-start gap-3.5">
+          <span className="grid size-10 shrink-0 place-items-center rounded-xl bg-accent-soft text-accent-text">
+            <Icon aria-hidden className="size-5" />
+          </span>
+          <div className="min-w-0 flex-1">
+            <h2 id={`${cluster.id}-name`} className="truncate font-semibold text-base leading-5" title={cluster.name}>
+              {cluster.name}
+            </h2>
+            <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
+              <StatusBadge phase={cluster.phase} />
+              {cluster.is_host && <HostChip />}
+            </div>
+          </div>
+        </div>
+        <div className="mt-5">
+          <PhaseBar cluster={cluster} />
+        </div>
+        <Message cluster={cluster} />
+        <div className="mt-auto flex items-baseline justify-between gap-3 pt-3 text-fg-3 text-xs">
+          <TimeInPhase cluster={cluster} />
+          <PhaseList cluster={cluster} />
+        </div>
+      </div>
+      <Facts cluster={cluster} />
+    </article>
+  )
+})
+
+function HostChip() {
+  return (
+    <span
+      title="KubeOpera itself runs on this cluster"
+      className="inline-flex h-6 items-center gap-1.5 rounded-full border border-accent-line bg-accent-soft px-2 font-medium text-accent-text text-xs"
+    >
+      <House aria-hidden className="size-3.5" />
+      Host
+    </span>
+  )
+}
+
+function Message({ cluster }: { cluster: Cluster }) {
+  const failed = cluster.phases.find((step) => step.state === 'failed')
+  return (
+    <p
+      data-testid="message"
+      className={clsx(
+        'mt-3 line-clamp-4 min-h-10 text-ui [overflow-wrap:anywhere]',
+        cluster.phase === 'Failed' ? 'text-bad-fg' : 'text-fg-2',
+      )}
+    >
+      {failed && <strong className="font-semibold">{failed.phase} failed. </strong>}
+      {cluster.message}
+    </p>
+  )
+}
+
+function TimeInPhase({ cluster }: { cluster: Cluster }) {
+  const now = useNow()
+  const { step, of } = progress(cluster)
+  const { phase_started_at: since, retry } = cluster
+  const length = since && (
+    <time dateTime={since} title={`Since ${exact(since)}`}>
+      {duration(now - Date.parse(since))}
+    </time>
+  )
+  return (
+    <p className="min-w-0 tabular-nums">
+      {cluster.phase === 'Ready' || cluster.phase === 'Failed' ? (
+        length && (
+          <>
+            {cluster.phase} for {length}
+          </>
+        )
+      ) : (
+        <>
+          {step === 0 ? 'Not started yet' : `Phase ${step} of ${of}`}
+          {length && <> · for {length}</>}
+        </>
+      )}
+      {retry && (
+        <span className="mt-1 flex items-center gap-1.5 font-medium text-warn-fg">
+          <RotateCw aria-hidden className="size-3.5 shrink-0" />
+          {`Attempt ${retry.attempt} failed, next ${nextTry(Date.parse(retry.next_attempt_at) - now)}`}
+        </span>
+      )}
+    </p>
+  )
+}
+
+const nextTry = (ms: number) => (ms > 0 ? `in ${duration(ms)}` : 'now')
+
+function Facts({ cluster }: { cluster: Cluster }) {
+  const { nodes, kubernetes_version: version } = cluster
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)] gap-x-3 gap-y-1.5 border-line border-t px-5 py-3.5 text-xs">
+      <Fact name="Provider">{providerName(cluster.provider)}</Fact>
+      <Fact name="Kubernetes">{version ? versionName(version) : <Unknown />}</Fact>
+      <Fact name="Region">{cluster.region}</Fact>
+      <Fact name="Nodes">
+        {nodes ? (
+          <span className={clsx('flex items-center gap-1', nodes.ready < nodes.total && 'text-warn-fg')}>
+            {nodes.ready}/{nodes.total} ready
+            {nodes.ready < nodes.total && <TriangleAlert aria-hidden className="size-3.5 shrink-0" />}
+          </span>
+        ) : (
+          <Unknown />
+        )}
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-fg-3">{name}</dt>
+      <dd className="truncate font-medium text-fg tabular-nums">{children}</dd>
+    </>
+  )
+}
+
+/** Not known is never shown as nought. */
+function Unknown() {
+  return (
+    <>
+      <span aria-hidden>–</span>
+      <span className="sr-only">not known yet</span>
+    </>
+  )
+}

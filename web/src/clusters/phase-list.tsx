@@ -1,0 +1,82 @@
+import { Popover } from '@base-ui/react/popover'
+import clsx from 'clsx'
+import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
+import type { Cluster, PhaseStep } from '@/api/model'
+import { popupClass } from '@/ui/menu'
+import { meaning } from './phases'
+
+const marks = {
+  done: { icon: CircleCheck, tint: 'text-ok', word: 'done' },
+  current: { icon: LoaderCircle, tint: 'text-warn animate-spin [animation-duration:1.4s]', word: 'under way' },
+  failed: { icon: CircleX, tint: 'text-bad', word: 'failed' },
+  waiting: { icon: Circle, tint: 'text-line-strong', word: 'waiting' },
+}
+
+/** A button that shows every phase of the cluster's way with its meaning, and the whole message. */
+export function PhaseList({ cluster }: { cluster: Cluster }) {
+  return (
+    <Popover.Root>
+      <Popover.Trigger
+        aria-label={`Phases of ${cluster.name}`}
+        className="-mx-1.5 -my-1 rounded-md px-1.5 py-1 font-medium text-accent-text hover:bg-hover max-sm:py-2"
+      >
+        Phases
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner align="end" sideOffset={6} collisionPadding={12} className="z-40">
+          <Popover.Popup className={clsx(popupClass, 'w-96 max-w-[calc(100vw-1.5rem)]')}>
+            <div className="max-h-[70dvh] overflow-y-auto p-3">
+              <Popover.Title className="font-semibold">Phases of {cluster.name}</Popover.Title>
+              <ol className="mt-3">
+                {cluster.phases.map((step) => (
+                  <Step key={step.phase} {...step} />
+                ))}
+                <Step phase="Ready" state={cluster.phase === 'Ready' ? 'done' : 'waiting'} />
+              </ol>
+              {cluster.message && (
+                <Popover.Description className="mt-1 border-line border-t pt-3 text-fg-2 text-ui [overflow-wrap:anywhere]">
+                  {cluster.message}
+                </Popover.Description>
+              )}
+              {cluster.git_ops && <Tree {...cluster.git_ops} />}
+            </div>
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+function Step({ phase, state }: PhaseStep) {
+  const { icon: Icon, tint, word } = marks[state]
+  return (
+    <li className="group relative flex gap-3 pb-3.5" aria-current={state === 'current' ? 'step' : undefined}>
+      <span aria-hidden className="absolute top-5 bottom-0 left-[7px] w-px bg-line group-last:hidden" />
+      <Icon aria-hidden className={clsx('mt-0.5 size-4 shrink-0', tint)} />
+      <div className="min-w-0">
+        <p className={clsx('font-medium text-ui', state === 'waiting' ? 'text-fg-3' : 'text-fg')}>
+          {phase}
+          <span className="sr-only">, {word}</span>
+        </p>
+        <p className="text-fg-3 text-xs leading-4.5">{meaning[phase]}</p>
+      </div>
+    </li>
+  )
+}
+
+/** Where in Git the cluster's tree is, and which commit of it. */
+function Tree({ url, branch, path, commit }: NonNullable<Cluster['git_ops']>) {
+  return (
+    <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1 border-line border-t pt-3 text-xs [&_dd]:font-mono [&_dd]:[overflow-wrap:anywhere] [&_dt]:text-fg-3">
+      <dt>Repository</dt>
+      <dd>{url}</dd>
+      <dt>Path</dt>
+      <dd>{path}</dd>
+      <dt>Branch</dt>
+      <dd>
+        {branch}
+        {commit && ` at ${commit.slice(0, 12)}`}
+      </dd>
+    </dl>
+  )
+}

@@ -1,0 +1,36 @@
+import type { Cluster, Phase } from '@/api/model'
+
+export type Tone = 'ok' | 'warn' | 'bad'
+
+/** Green when Ready, red when Failed, amber while a cluster is being set up. */
+export function toneOf(phase: Phase): Tone {
+  if (phase === 'Ready') return 'ok'
+  return phase === 'Failed' ? 'bad' : 'warn'
+}
+
+/** What happens in each phase, in one line. */
+export const meaning: Record<Phase, string> = {
+  Pending: 'Waiting for the controller to pick the cluster up.',
+  ValidatingAccess: 'Confirming that the API server responds.',
+  Provisioning: 'Creating the cloud infrastructure with Terraform.',
+  BootstrappingFlux: 'Installing Flux and giving it access to the GitOps repository.',
+  GeneratingGitOpsTree: 'Generating the complete environment of this cluster and committing it to Git.',
+  InstallingKubeOpera: 'Pointing Flux at the new tree, which it reconciles.',
+  Ready: 'Managed by KubeOpera and kept in sync with Git.',
+  Failed: 'Something went wrong. The message explains what.',
+}
+
+/** How far a cluster has come: the number of the phase under way, counted from 1, among the phases of its way. */
+export function progress(cluster: Pick<Cluster, 'phases'>): { step: number; of: number } {
+  const of = cluster.phases.length
+  const underWay = cluster.phases.findIndex((step) => step.state === 'current' || step.state === 'failed')
+  if (underWay >= 0) return { step: underWay + 1, of }
+  const done = cluster.phases.filter((step) => step.state === 'done').length
+  return { step: Math.min(done, of), of }
+}
+
+/** The host cluster first, then what needs a person, what is being set up, and the rest by name. */
+export function byAttention(a: Cluster, b: Cluster): number {
+  const rank = (cluster: Cluster) => ({ bad: 0, warn: 1, ok: 2 })[toneOf(cluster.phase)]
+  return Number(b.is_host) - Number(a.is_host) || rank(a) - rank(b) || a.name.localeCompare(b.name)
+}

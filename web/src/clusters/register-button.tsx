@@ -1,0 +1,25 @@
+import { useRouteContext } from '@tanstack/react-router'
+import { Button } from '@/ui/button'
+import { useRegister } from './register'
+
+export function RegisterButton() {
+  const { session } = useRouteContext({ from: '/_logged-in' })
+  const register = useRegister()
+  if (session.user.role === 'viewer')
+    return (
+      <p className="font-medium text-fg-2">
+        Your role lets you look at clusters, not register them. Ask a platform administrator to do it.
+      </p>
+    )
+  return (
+    <Button
+      look="primary"
+      size="large"
+      className="max-sm:w-full"
+      busy={register.isPending}
+      onClick={() => register.mutate()}
+    >
+      Register This Cluster
+    </Button>
+  )
+}

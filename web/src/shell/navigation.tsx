@@ -1,0 +1,57 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import clsx from 'clsx'
+import { Boxes, LayoutDashboard } from 'lucide-react'
+import { useFailedClusters } from '@/clusters/clusters'
+import mark from '@/mark.svg'
+
+const places: { to: LinkProps['to']; label: string; icon: typeof Boxes; exact: boolean }[] = [
+  { to: '/', label: 'Overview', icon: LayoutDashboard, exact: true },
+  { to: '/clusters', label: 'Clusters', icon: Boxes, exact: false },
+]
+
+export function Brand() {
+  return (
+    <Link to="/" className="flex h-14 shrink-0 items-center gap-2.5 px-5">
+      <img src={mark} alt="" className="size-6" />
+      <span className="font-semibold text-[0.9375rem] tracking-tight">KubeOpera</span>
+    </Link>
+  )
+}
+
+export function Navigation({ onLeave }: { onLeave?: () => void }) {
+  const failed = useFailedClusters()
+  return (
+    <nav aria-label="Main" className="flex-1 overflow-y-auto px-3 py-2">
+      <ul className="grid gap-0.5">
+        {places.map(({ to, label, icon: Icon, exact }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              onClick={onLeave}
+              activeOptions={{ exact, includeSearch: false }}
+              className="group flex h-9 items-center gap-2.5 rounded-lg px-2.5 font-medium text-ui max-lg:h-11"
+              activeProps={{ className: 'bg-surface text-fg shadow-card ring-1 ring-line dark:bg-hover dark:ring-0' }}
+              inactiveProps={{ className: 'text-fg-2 hover:bg-hover hover:text-fg' }}
+            >
+              {({ isActive }) => (
+                <>
+                  <Icon
+                    aria-hidden
+                    className={clsx('size-4', isActive ? 'text-accent-text' : 'text-fg-3 group-hover:text-fg-2')}
+                  />
+                  <span className="flex-1">{label}</span>
+                  {to === '/clusters' && failed > 0 && (
+                    <span className="rounded-full border border-bad-line bg-bad-bg px-1.5 py-px font-semibold text-2xs text-bad-fg tabular-nums">
+                      {failed}
+                      <span className="sr-only"> failed</span>
+                    </span>
+                  )}
+                </>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}

@@ -1,0 +1,61 @@
+import { Menu } from '@base-ui/react/menu'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import clsx from 'clsx'
+import { LogOut } from 'lucide-react'
+import type { Session } from '@/api/model'
+import { logOut, sessionQuery } from '@/session/session'
+import { menuItemClass, popupClass } from '@/ui/menu'
+import { showFailure } from '@/ui/toasts'
+
+export function UserMenu({ user }: Pick<Session, 'user'>) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const leave = useMutation({
+    mutationFn: logOut,
+    onSuccess: async () => {
+      queryClient.setQueryData(sessionQuery.queryKey, null)
+      await navigate({ to: '/login' })
+      // Nothing that was read for one person stays for the next one.
+      queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] })
+    },
+    onError: (error) => showFailure('You are still logged in', error),
+  })
+  return (
+    <Menu.Root>
+      <Menu.Trigger
+        aria-label={`Account of ${user.username}`}
+        className="grid size-9 place-items-center rounded-full max-sm:size-11"
+      >
+        <span
+          aria-hidden
+          className="grid size-8 place-items-center rounded-full bg-accent-soft font-semibold text-accent-text text-xs uppercase"
+        >
+          {user.username.slice(0, 2)}
+        </span>
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="end" sideOffset={6} className="z-40">
+          <Menu.Popup className={clsx(popupClass, 'min-w-52')}>
+            <Menu.Group>
+              <Menu.GroupLabel className="border-line border-b px-2.5 pt-1.5 pb-2.5">
+                <span className="block font-medium [overflow-wrap:anywhere]">{user.username}</span>
+                <span className="block text-fg-3 text-xs">{roleName(user.role)}</span>
+              </Menu.GroupLabel>
+              <Menu.Item onClick={() => leave.mutate()} closeOnClick className={clsx(menuItemClass, 'mt-1')}>
+                <LogOut aria-hidden />
+                Log out
+              </Menu.Item>
+            </Menu.Group>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  )
+}
+
+/** "platform_admin" as people say it. */
+function roleName(role: string): string {
+  const words = role.replaceAll(/[_-]/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

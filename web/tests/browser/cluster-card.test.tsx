@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { page } from 'vitest/browser'
+import type { Cluster } from '@/api/model'
+import { cluster, stepsTo } from './fixtures'
+import { open, Server } from './kubeopera'
+
+async function cardOf(change: Partial<Cluster>) {
+  const server = new Server()
+  server.clusters = [cluster(change)]
+  await open('/clusters')
+  const card = page.getByRole('article')
+  await expect.element(card).toBeVisible()
+  return card
+}
+
+test('a card shows name, host mark, provider, region, version and nodes', async () => {
+  const card = await cardOf({ nodes: { total: 3, ready: 2 } })
+  await expect.element(card.getByRole('heading', { name: 'kubeopera-host' })).toBeVisible()
+  for (const fact of ['Host', 'AWS', 'eu-north-1', 'v1.34.4', '2/3 ready'])
+    await expect.element(card.getByText(fact, { exact: true })).toBeVisible()
+})
+
+test('a cluster without a cloud integration shows as unknown', async () => {
+  const card = await cardOf({ provider: 'unknown', region: 'unknown' })
+  await expect.element(card.getByText('unknown', { exact: true }).nth(1)).toBeVisible()
+})
+
+test('what is not known yet is a dash with words, never nought', async () => {
+  const card = await cardOf({ nodes: null, kubernetes_version: null })
+  await expect.element(card.getByText('not known yet').nth(1)).toBeInTheDocument()
+  await expect.element(card.getByText(/0\/0/)).not.toBeInTheDocument()
+})
+
+test('a failed cluster names the phase that failed, the reason and the next attempt', async () => {
+  const card = await cardOf({
+    phase: 'Failed',
+    phases: stepsTo('BootstrappingFlux', true),
+    message: 'The registry refused the image.',
+    retry: { attempt: 3, next_attempt_at: new Date(Date.now() + 95_000).toISOString() },
+  })
+  await expect.element(card.getByText('Failed', { exact: true })).toHaveAttribute('data-tone', 'bad')
+  await expect.element(card).toHaveTextContent('BootstrappingFlux failed. The registry refused the image.')
+  await expect.element(card).toHaveTextContent(/Attempt 3 failed, next in 1.min/)
+})
+
+test('the time in the phase counts on', async () => {
+  const card = await cardOf({
+    phase: 'BootstrappingFlux',
+    phase_started_at: new Date(Date.now() - 20_000).toISOString(),
+  })
+  await expect.element(card).toHaveTextContent(/for 2[12].s/)
+  await expect.element(card, { timeout: 5_000 }).toHaveTextContent(/for 2[345].s/)
+})
+
+test('markup in a name or a message is text and nothing else', async () => {
+  const evil = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>'
+  const card = await cardOf({ name: evil, message: evil })
+  await expect.element(card.getByRole('heading')).toHaveTextContent(evil)
+  expect(card.element().querySelector('img, script')).toBeNull()
+  expect(document.title).not.toBe('owned')
+})

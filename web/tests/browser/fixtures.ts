@@ -1,0 +1,126 @@
+import type { Cluster, Phase, PhaseStep, ProblemBody, Session } from '@/api/model'
+
+export const session: Session = {
+  user: { id: '0d5f1f6e-6f0b-4c55-9d2f-0d7c6a1b2c3d', username: 'admin', role: 'platform_administrator' },
+  expires_at: new Date(Date.now() + 8 * 3600_000).toISOString(),
+}
+
+const hostWay: Phase[] = ['BootstrappingFlux', 'GeneratingGitOpsTree', 'InstallingKubeOpera']
+const connectWay: Phase[] = ['ValidatingAccess', ...hostWay]
+const createWay: Phase[] = ['Provisioning', ...hostWay]
+
+/** The steps of a cluster that has come to `phase`, or failed there. */
+export function stepsTo(phase: Phase, failed = false, way = hostWay): PhaseStep[] {
+  const at = phase === 'Ready' ? way.length : way.indexOf(phase)
+  return way.map((step, index) => {
+    if (index < at) return { phase: step, state: 'done' }
+    if (index > at) return { phase: step, state: 'waiting' }
+    return { phase: step, state: failed ? 'failed' : 'current' }
+  })
+}
+
+let revision = 1
+
+export function cluster(change: Partial<Cluster> = {}): Cluster {
+  const phase = change.phase ?? 'Ready'
+  return {
+    id: '7e9d3a1b-5f60-4c1e-9a53-0c2f7f5a9d11',
+    name: 'kubeopera-host',
+    mode: 'connect_existing',
+    provider: 'aws',
+    region: 'eu-north-1',
+    is_host: true,
+    created_at: new Date(Date.now() - 600_000).toISOString(),
+    phase,
+    message: 'Flux healthy and reconciling fluxcd/clusters/kubeopera-host.',
+    flux_healthy: phase === 'Ready' ? true : null,
+    kubernetes_version: '1.34.4',
+    nodes: { total: 3, ready: 3 },
+    phase_started_at: new Date(Date.now() - 21_000).toISOString(),
+    phases: stepsTo(phase),
+    conditions: [],
+    git_ops: {
+      url: 'https://github.com/acme/gitops-iac.git',
+      branch: 'main',
+      path: 'fluxcd/clusters/kubeopera-host',
+      commit: '3f9c1e7a5b20d48c6e1f0a9b8c7d6e5f4a3b2c1d',
+    },
+    retry: null,
+    stale_since: null,
+    revision: revision++,
+    ...change,
+  }
+}
+
+export const fleet = (): Cluster[] => [
+  cluster(),
+  cluster({
+    id: 'c-2',
+    name: 'prod-payments-euw1',
+    is_host: false,
+    region: 'eu-west-1',
+    phase: 'Failed',
+    phases: stepsTo('Provisioning', true, createWay),
+    mode: 'provision_eks',
+    nodes: null,
+    kubernetes_version: null,
+    message:
+      'AWS refused ec2:CreateVpc in eu-west-1: the account already has 5 VPCs, which is its limit. Raise the limit or pick another region.',
+    retry: { attempt: 3, next_attempt_at: new Date(Date.now() + 95_000).toISOString() },
+  }),
+  cluster({
+    id: 'c-3',
+    name: 'staging-ledger',
+    is_host: false,
+    provider: 'gcp',
+    region: 'europe-north1',
+    phase: 'GeneratingGitOpsTree',
+    phases: stepsTo('GeneratingGitOpsTree', false, connectWay),
+    message: 'Committing 142 files to fluxcd/clusters/staging-ledger.',
+    nodes: { total: 12, ready: 11 },
+  }),
+  cluster({
+    id: 'c-4',
+    name: 'oslo-edge-lab',
+    is_host: false,
+    provider: 'unknown',
+    region: 'unknown',
+    kubernetes_version: '1.32.2',
+    message: 'Flux healthy and reconciling fluxcd/clusters/oslo-edge-lab. Administrator admin@acme.com created.',
+    nodes: { total: 1, ready: 1 },
+    phase_started_at: new Date(Date.now() - 5 * 3600_000).toISOString(),
+  }),
+  cluster({
+    id: 'c-5',
+    name: 'prod-search-with-a-very-long-name-that-does-not-fit-on-one-line-usc1',
+    is_host: false,
+    provider: 'gcp',
+    region: 'us-central1',
+    phase: 'InstallingKubeOpera',
+    phases: stepsTo('InstallingKubeOpera', false, connectWay),
+    message: 'Flux is reconciling the tree: 18 of 27 Kustomizations are ready. Waiting for cert-manager.',
+    nodes: { total: 64, ready: 64 },
+  }),
+  cluster({
+    id: 'c-6',
+    name: 'dev-ml-train',
+    is_host: false,
+    phase: 'Pending',
+    phases: stepsTo('Pending', false, connectWay).map((step) => ({ ...step, state: 'waiting' as const })),
+    kubernetes_version: null,
+    nodes: null,
+    message: 'Waiting for the controller to pick this cluster up.',
+  }),
+]
+
+export function problem(status: number, code: string, detail: string, hint?: string): ProblemBody {
+  return {
+    type: `urn:kubeopera:problem:${code}`,
+    title: 'Request refused',
+    status,
+    code,
+    detail,
+    hint,
+    request_id: 'req-8f3a',
+  }
+}

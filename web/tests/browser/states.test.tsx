@@ -1,0 +1,214 @@
+import axe from 'axe-core'
+import { describe, expect, test } from 'vitest'
+import { page } from 'vitest/browser'
+import { chooseTheme } from '@/theme'
+import { cluster, fleet, problem, stepsTo } from './fixtures'
+import { open, Server } from './kubeopera'
+
+interface State {
+  name: string
+  path: string
+  arrange?: (server: Server) => void
+  /** What the page says in this state; found before the page is checked. */
+  says: string
+  act?: (server: Server) => Promise<void>
+}
+
+const states: State[] = [
+  {
+    name: 'login',
+    path: '/login',
+    arrange: (s) => {
+      s.loggedIn = false
+    },
+    says: 'Log in to KubeOpera',
+  },
+  {
+    name: 'login refused',
+    path: '/login?ended=true',
+    arrange: (s) => {
+      s.loggedIn = false
+      s.on('POST /api/v1/session', {
+        status: 401,
+        body: problem(401, 'wrong_credentials', 'The username or the password is wrong.'),
+      })
+    },
+    says: 'Your session ended',
+    act: async () => {
+      await fillIn('admin', 'wrong')
+      await expect.element(page.getByRole('alert')).toHaveTextContent('The username or the password is wrong.')
+    },
+  },
+  {
+    name: 'login throttled',
+    path: '/login',
+    arrange: (s) => {
+      s.loggedIn = false
+      s.on('POST /api/v1/session', {
+        status: 429,
+        headers: { 'retry-after': '30' },
+        body: problem(429, 'too_many_attempts', 'Too many attempts to log in.'),
+      })
+    },
+    says: 'Log in to KubeOpera',
+    act: async () => {
+      await fillIn('admin', 'wrong')
+      await expect.element(page.getByRole('alert')).toHaveTextContent(/^Too many attempts\. Try again in \d+ s\.$/)
+    },
+  },
+  { name: 'overview empty', path: '/', says: 'KubeOpera has no host cluster yet' },
+  {
+    name: 'overview',
+    path: '/',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'Clusters ready',
+  },
+  { name: 'clusters empty', path: '/clusters', says: 'Get Started' },
+  {
+    name: 'clusters one',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = [
+        cluster({
+          provider: 'unknown',
+          region: 'unknown',
+          phase: 'BootstrappingFlux',
+          phases: stepsTo('BootstrappingFlux'),
+          message:
+            'Installing Flux v2.9.4: waiting for source-controller and kustomize-controller to become available.',
+          nodes: { total: 1, ready: 1 },
+        }),
+      ]
+    },
+    says: 'BootstrappingFlux',
+  },
+  {
+    name: 'clusters',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'prod-payments-euw1',
+  },
+  {
+    name: 'clusters phases',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'prod-payments-euw1',
+    act: async () => {
+      await page.getByRole('button', { name: 'Phases of prod-payments-euw1' }).click()
+      await expect.element(page.getByText('Creating the cloud infrastructure with Terraform.')).toBeVisible()
+    },
+  },
+  {
+    name: 'clusters loading',
+    path: '/clusters',
+    arrange: (s) => s.on('GET /api/v1/clusters', 'never'),
+    says: 'Loading clusters',
+  },
+  {
+    name: 'clusters error',
+    path: '/clusters',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters', {
+        status: 422,
+        body: problem(422, 'database', 'The database did not answer.', 'Check the disk it is on.'),
+      }),
+    says: 'The database did not answer. Check the disk it is on.',
+  },
+  {
+    name: 'clusters forbidden',
+    path: '/clusters',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters', {
+        status: 403,
+        body: problem(
+          403,
+          'forbidden',
+          'Your role viewer may not list clusters.',
+          'A platform administrator can change your role.',
+        ),
+      }),
+    says: 'You may not see this',
+  },
+  {
+    name: 'clusters kubernetes away',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = [cluster()]
+      s.kubernetes = { available: false, reason: 'The API server at https://10.0.0.1:6443 refused the connection.' }
+    },
+    says: 'KubeOpera cannot reach its Kubernetes API',
+  },
+  {
+    name: 'clusters stale',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = [cluster()]
+    },
+    says: 'kubeopera-host',
+    act: async (s) => {
+      await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
+      s.streamAnswer = 'network error'
+      s.on('GET /api/v1/clusters', 'network error')
+      s.dropStreams()
+      await expect.element(page.getByText(/Showing data from/), { timeout: 10_000 }).toBeVisible()
+    },
+  },
+  { name: 'wizard register', path: '/clusters/new', says: 'Cluster Setup Wizard' },
+  {
+    name: 'wizard connect',
+    path: '/clusters/new?way=connect',
+    says: 'This version has no form to paste a kubeconfig into',
+  },
+  { name: 'wizard create', path: '/clusters/new?way=create', says: 'This version cannot create clusters' },
+  { name: 'missing page', path: '/nowhere', says: 'There is no page here' },
+  {
+    name: 'server away',
+    path: '/clusters',
+    arrange: (s) => s.on('GET /api/v1/session', 'network error'),
+    says: 'KubeOpera is not answering',
+  },
+  {
+    name: 'account menu',
+    path: '/clusters',
+    says: 'Get Started',
+    act: async () => {
+      await page.getByRole('button', { name: 'Account of admin' }).click()
+      await expect.element(page.getByRole('menuitem', { name: 'Log out' })).toBeVisible()
+    },
+  },
+]
+
+async function fillIn(username: string, password: string) {
+  await page.getByLabelText('Username').fill(username)
+  await page.getByRole('textbox', { name: 'Password' }).fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+const shots = import.meta.env.VITE_SHOTS
+const only = import.meta.env.VITE_STATE
+
+for (const theme of ['light', 'dark'] as const)
+  for (const width of [1440, 390])
+    describe(`${theme}, ${width} px`, () => {
+      for (const { name, path, arrange, says, act } of states.filter((state) => !only || state.name === only))
+        test(`${name} has no accessibility violation and does not scroll sideways`, async () => {
+          await page.viewport(width, width === 390 ? 844 : 900)
+          chooseTheme(theme)
+          const server = new Server()
+          arrange?.(server)
+          await open(path)
+          await expect.element(page.getByText(says).first()).toBeInTheDocument()
+          await act?.(server)
+          if (shots) await page.screenshot({ path: `${shots}/${name.replaceAll(' ', '-')}-${theme}-${width}.png` })
+          // A portalled popup lies outside the landmarks while it is open, on purpose.
+          const { violations } = await axe.run(document, { rules: { region: { enabled: !act } } })
+          expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}: ${nodes[0]?.failureSummary}`)).toEqual([])
+          expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(width)
+        })
+    })
