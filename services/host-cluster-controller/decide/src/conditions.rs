@@ -16,43 +16,42 @@ use crate::{
     step::{Place, Step},
 };
 
-/// `status` is what the pass has learned, `standing` where the cluster stands after it.
+/// `status` is what the pass has learned, `done` the step that was done in it, if one was, and `standing` where the cluster
+/// stands after it.
 pub(crate) fn conditions(
     facts: &Facts,
     status: &HostClusterStatus,
-    step: &Step,
+    done: Option<&Step>,
     standing: &Standing,
 ) -> Vec<Condition> {
     let Standing { place, phase, reason, message, .. } = standing;
-    let mut all = match (step, place, &facts.resource.spec) {
-        (Step::Suspend | Step::Refuse, ..) | (_, Place::Removal, _) | (.., Err(_)) => {
+    let mut all = match (done, place, &facts.resource.spec) {
+        (Some(Step::Suspend | Step::Refuse), ..) | (_, Place::Removal, _) | (.., Err(_)) => {
             Milestone::ALL.iter().filter_map(|milestone| kept(facts, milestone.condition())).collect()
         }
         (.., Ok(spec)) => {
             let plan = Way::of(&spec.mode).milestones().iter();
             plan.map(|milestone| {
-                let is_met = step.concludes() == Some(*milestone) || latch::is_met(facts, status, spec, *milestone);
+                let is_met = done.and_then(Step::concludes) == Some(*milestone)
+                    || latch::is_met(facts, status, spec, *milestone);
                 milestone_condition(facts, *milestone, is_met, standing)
             })
             .collect::<Vec<_>>()
         }
     };
-    all.push(made(
-        facts,
-        ConditionType::Ready,
-        Some(*phase == Phase::Ready && *place != Place::Removal),
-        reason,
-        message,
-    ));
+    let is_ready = *phase == Phase::Ready && *place != Place::Removal;
+    // An upkeep that fails takes nothing from a milestone.
+    let why = if is_ready { "Reached" } else { reason };
+    all.push(made(facts, ConditionType::Ready, Some(is_ready), why, message));
     all.extend(reachable(facts));
     all.extend(flux_healthy(facts, *place));
-    match (step, place) {
-        (Step::Suspend, _) => all.push(made(facts, ConditionType::Suspended, Some(true), "Annotated", message)),
+    match (done, place) {
+        (Some(Step::Suspend), _) => all.push(made(facts, ConditionType::Suspended, Some(true), "Annotated", message)),
         (_, Place::Removal) => {
-            let so_far = match step {
-                Step::BeginRemoval => removing::BEGUN,
-                Step::LeaveBehind { .. } => removing::LEFT_BEHIND,
-                Step::DeleteKubeconfigs { .. } if standing.retry.is_none() => removing::KUBECONFIGS_DELETED,
+            let so_far = match done {
+                Some(Step::BeginRemoval) => removing::BEGUN,
+                Some(Step::LeaveBehind { .. }) => removing::LEFT_BEHIND,
+                Some(Step::DeleteKubeconfigs { .. }) => removing::KUBECONFIGS_DELETED,
                 _ => removing::progress(facts).unwrap_or(removing::BEGUN),
             };
             all.push(made(facts, ConditionType::Removing, Some(true), so_far, message));

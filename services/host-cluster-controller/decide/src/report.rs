@@ -63,7 +63,8 @@ pub fn report(facts: &Facts, step: &Step, outcome: &Outcome) -> Report {
 fn publish(facts: &Facts, step: &Step, outcome: &Outcome) -> Report {
     let mut status = learn::learn(facts, step, outcome);
     let standing = standing::standing(facts, &status, step, outcome);
-    status.conditions = conditions::conditions(facts, &status, step, &standing);
+    let done = (!matches!(outcome, Outcome::Trouble(_))).then_some(step);
+    status.conditions = conditions::conditions(facts, &status, done, &standing);
     status.flux_healthy = match conditions::health(facts, standing.place) {
         Some(Health::Healthy) => Some(true),
         Some(Health::Unhealthy { .. }) => Some(false),

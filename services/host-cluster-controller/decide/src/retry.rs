@@ -82,7 +82,12 @@ pub(crate) fn resting_until(facts: &Facts) -> Option<Timestamp> {
 /// <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>.
 fn backoff(attempt: i32, jitter: f64) -> SignedDuration {
     let limit = doubled(SHORTEST, attempt, LONGEST);
-    SHORTEST + (limit - SHORTEST).mul_f64(jitter.clamp(0.0, 1.0))
+    SHORTEST + share(limit - SHORTEST, jitter)
+}
+
+/// A part of a duration: none of it for 0, all of it for 1.
+pub(crate) fn share(of: SignedDuration, part: f64) -> SignedDuration {
+    if part.is_nan() { of } else { of.mul_f64(part.clamp(0.0, 1.0)) }
 }
 
 /// `first`, twice that, four times that, …, for attempts 1, 2, 3, …

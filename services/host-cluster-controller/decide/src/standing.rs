@@ -205,7 +205,7 @@ fn watched(facts: &Facts, status: &HostClusterStatus, step: &Step, spec: &ValidS
         message,
         retry,
         // Spread over a tenth, so that clusters that became Ready together are not looked at together for ever.
-        requeue: Requeue::After(if is_watching { poll + poll.mul_f64(facts.jitter / 10.0) } else { QUARREL }),
+        requeue: Requeue::After(if is_watching { poll + retry::share(poll, facts.jitter) / 10 } else { QUARREL }),
     }
 }
 

@@ -8,7 +8,6 @@
     reason = "a test that goes wrong should stop there"
 )]
 
-mod behaviour;
 mod clocks;
 mod matrix;
 mod phases_page;

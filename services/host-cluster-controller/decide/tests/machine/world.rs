@@ -1,1 +1,619 @@
-//! world
+//! A tiny world to live in: a cluster, a Git repository, a provisioner and a clock, all in memory. It does what steps ask
+//! of it, and nothing that Flux or Terraform would not do.
+
+use cluster_provisioner_contract::RunStatus;
+use gitops_scaffolder_contract::{Present, WrittenTree};
+use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, HostClusterStatus, Phase, REMOVAL_DESTROY};
+use host_cluster_controller_decide::{
+    Event, Fact, Facts, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Next, Observations, Outcome,
+    Readiness, Report, Requeue, Resource, SecretSeen, SecretsSeen, SourceSeen, Step, SyncSeen, Thing, Way, next_step,
+    report,
+};
+use jiff::{SignedDuration, Timestamp};
+use vocabulary::{Trouble, TroubleKind};
+
+use crate::scene::{a_cluster, cluster, flux, id, start};
+
+/// What a fault is planted with, and must never be seen again.
+pub const CANARY: &str = "CANARY-5f3a";
+
+/// Something that goes wrong in one pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// The first look of the pass fails.
+    Look(TroubleKind),
+    /// The effect fails, and is not done.
+    Act(TroubleKind),
+    /// The effect is done, but its answer is lost.
+    AnswerLost,
+    /// The controller is killed before the effect.
+    KilledBefore,
+    /// The controller is killed after the effect, before the status is written.
+    KilledAfter,
+    /// The effect is done twice.
+    Twice,
+    /// The status of one write before is read, as from a cache that lags behind.
+    StaleStatus,
+}
+
+/// A Kustomization.
+#[derive(Debug, Clone, Default)]
+struct Kustomization {
+    suspended: bool,
+    deleting: Option<Timestamp>,
+}
+
+/// KubeOpera's Flux objects.
+#[derive(Debug, Clone)]
+struct Sync {
+    url: String,
+    branch: String,
+    path: String,
+    requested: String,
+    fetched_at: Timestamp,
+}
+
+pub struct World {
+    pub way: Way,
+    pub resource: HostCluster,
+    pub is_gone: bool,
+    pub status: HostClusterStatus,
+    status_before: HostClusterStatus,
+    pub now: Timestamp,
+    pub seed: u64,
+
+    pub git_version: u32,
+    pub kubeconfig_version: u32,
+    pub has_supplied_kubeconfig: bool,
+    pub has_stored_kubeconfig: bool,
+    pub administrators: Vec<String>,
+
+    pub answers: bool,
+    pub controllers_run: bool,
+    flux_ready_at: Option<Timestamp>,
+    git_secret: Option<String>,
+    source: Option<Sync>,
+    root: Option<Kustomization>,
+    child: Option<Kustomization>,
+    /// Whether the tree's workloads run.
+    pub workloads: bool,
+    /// Whether Flux ever removed them.
+    pub was_pruned: bool,
+
+    pub commits: Vec<String>,
+    /// How many runs fail before one succeeds.
+    pub runs_to_fail: u32,
+    run: Option<(u32, Timestamp, bool)>,
+    pub runs: u32,
+    pub infrastructure: bool,
+    pub was_destroyed: bool,
+
+    pub phases: Vec<Phase>,
+    pub events: Vec<Event>,
+    pub steps: Vec<String>,
+    pub writes: u32,
+}
+
+impl World {
+    pub fn new(way: Way, administrator: bool) -> Self {
+        let mut scene = a_cluster(way);
+        if administrator {
+            scene = scene.with_administrator();
+        }
+        Self {
+            way,
+            resource: scene.resource,
+            is_gone: false,
+            status: HostClusterStatus::default(),
+            status_before: HostClusterStatus::default(),
+            now: start(),
+            seed: 7,
+            git_version: 1,
+            kubeconfig_version: 1,
+            has_supplied_kubeconfig: way == Way::Connect,
+            has_stored_kubeconfig: false,
+            administrators: Vec::new(),
+            answers: true,
+            controllers_run: true,
+            flux_ready_at: None,
+            git_secret: None,
+            source: None,
+            root: None,
+            child: None,
+            workloads: false,
+            was_pruned: false,
+            commits: Vec::new(),
+            runs_to_fail: 0,
+            run: None,
+            runs: 0,
+            infrastructure: way != Way::Provision,
+            was_destroyed: false,
+            phases: Vec::new(),
+            events: Vec::new(),
+            steps: Vec::new(),
+            writes: 0,
+        }
+    }
+
+    /// One pass of the controller with one thing going wrong; returns when the next one is due.
+    pub fn pass(&mut self, fault: Fault) -> SignedDuration {
+        self.time_passes();
+        let previous = if fault == Fault::StaleStatus { self.status_before.clone() } else { self.status.clone() };
+        let mut facts = Facts::before_looking(Resource::of(&self.resource), previous, self.now, self.chance(), true);
+        let mut looks = 0;
+        let step = loop {
+            match next_step(&facts) {
+                Next::Look(thing) => {
+                    self.look(&mut facts.seen, thing, if looks == 0 { fault } else { Fault::None });
+                    looks += 1;
+                    assert!(looks <= 8, "no fact is asked for twice: {facts:?}");
+                }
+                Next::Do(step) => break step,
+            }
+        };
+        self.steps.push(format!("{step:?}").split([' ', '{', '(']).next().unwrap().to_owned());
+        self.check_step(&facts, &step);
+        let second = SignedDuration::from_secs(1);
+        let outcome = match fault {
+            Fault::KilledBefore => return second,
+            Fault::KilledAfter => {
+                self.act(&step);
+                return second;
+            }
+            Fault::Act(kind) if is_effect(&step) => Outcome::Trouble(trouble(kind)),
+            Fault::AnswerLost if is_effect(&step) => {
+                self.act(&step);
+                Outcome::Trouble(trouble(TroubleKind::Transient))
+            }
+            Fault::Twice => {
+                self.act(&step);
+                self.act(&step)
+            }
+            _ => self.act(&step),
+        };
+        let Report { status, requeue, events } = report(&facts, &step, &outcome);
+        self.events.extend(events);
+        if let Some(status) = status {
+            self.check_status(&status, fault);
+            if status != self.status {
+                self.writes += 1;
+                self.status_before = std::mem::replace(&mut self.status, status);
+            }
+            let phase = self.status.phase.unwrap();
+            if self.phases.last() != Some(&phase) {
+                self.phases.push(phase);
+            }
+        }
+        match requeue {
+            Requeue::AtOnce => SignedDuration::from_millis(100),
+            Requeue::After(after) => after,
+            Requeue::AwaitChange => SignedDuration::from_mins(10),
+        }
+    }
+
+    /// Passes without faults until it is `done`.
+    pub fn run_until(&mut self, done: impl Fn(&Self) -> bool) {
+        for _ in 0..400 {
+            if done(self) {
+                return;
+            }
+            let pause = self.pass(Fault::None);
+            // It is done when it is done, and not when the next look is due.
+            if done(self) {
+                return;
+            }
+            self.now += pause;
+        }
+        panic!("never done; {:?}: {:?}, last steps {:?}", self.status.phase, self.status.message, self.last_steps());
+    }
+
+    pub fn last_steps(&self) -> &[String] {
+        &self.steps[self.steps.len().saturating_sub(12)..]
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.status.phase == Some(Phase::Ready) && self.status.flux_healthy == Some(true)
+    }
+
+    pub fn delete(&mut self, destroy: bool) {
+        if destroy {
+            let annotations = self.resource.metadata.annotations.get_or_insert_default();
+            annotations.insert(ANNOTATION_REMOVAL.to_owned(), REMOVAL_DESTROY.to_owned());
+        }
+        self.resource.metadata.deletion_timestamp =
+            Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(self.now));
+        self.edit(|_| {});
+        // Without a finalizer nothing keeps it.
+        self.is_gone = self.resource.metadata.finalizers.iter().flatten().next().is_none();
+    }
+
+    pub fn edit(&mut self, edit: impl FnOnce(&mut HostCluster)) {
+        edit(&mut self.resource);
+        self.resource.metadata.generation = self.resource.metadata.generation.map(|generation| generation + 1);
+    }
+
+    /// Somebody uninstalls Flux, and with it all that belongs to it.
+    pub fn lose_flux(&mut self) {
+        (self.flux_ready_at, self.git_secret, self.source) = (None, None, None);
+        (self.root, self.child) = (None, None);
+    }
+
+    pub fn lose_sync(&mut self) {
+        (self.source, self.root, self.child) = (None, None, None);
+    }
+
+    pub fn has_traces(&self) -> bool {
+        self.source.is_some() || self.root.is_some() || self.child.is_some() || self.git_secret.is_some()
+    }
+
+    fn chance(&mut self) -> f64 {
+        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from(u32::try_from(self.seed >> 33).unwrap()) / f64::from(u32::MAX >> 1)
+    }
+
+    /// What Flux does by itself.
+    fn time_passes(&mut self) {
+        let fetched = self.source.as_ref().is_some_and(|source| self.now >= source.fetched_at);
+        if !(self.controllers_run && self.flux_ready_at.is_some_and(|ready| self.now >= ready)) {
+            return;
+        }
+        for kustomization in [&mut self.child, &mut self.root] {
+            if let Some(Kustomization { suspended, deleting: Some(_) }) = kustomization {
+                if !*suspended && self.workloads {
+                    (self.workloads, self.was_pruned) = (false, true);
+                }
+                *kustomization = None;
+            }
+        }
+        if fetched && self.root.as_ref().is_some_and(|root| !root.suspended) && self.child.is_none() {
+            (self.child, self.workloads) = (Some(Kustomization::default()), true);
+        }
+    }
+
+    fn look(&mut self, seen: &mut Observations, thing: Thing, fault: Fault) {
+        let failed = if let Fault::Look(kind) = fault { Some(trouble(kind)) } else { None };
+        let unreachable = match &thing {
+            Thing::Cluster(at) | Thing::Flux(at) | Thing::GitSecret(at) | Thing::Present(at) | Thing::Sync(at) => {
+                let has_way = match &at.reach {
+                    host_cluster_controller_decide::Reach::OwnServiceAccount => self.way == Way::Host,
+                    host_cluster_controller_decide::Reach::Kubeconfig(name)
+                        if *name.as_str() == id().kubeconfig_secret() =>
+                    {
+                        self.has_stored_kubeconfig
+                    }
+                    host_cluster_controller_decide::Reach::Kubeconfig(_) => self.has_supplied_kubeconfig,
+                };
+                let is_there = self.answers && self.infrastructure && has_way;
+                (!is_there).then(|| trouble(TroubleKind::Transient))
+            }
+            Thing::Secrets | Thing::Neighbours | Thing::Run => None,
+        };
+        let failed = failed.or(unreachable);
+        macro_rules! tell {
+            ($field:ident, $value:expr) => {
+                seen.$field = match failed {
+                    Some(trouble) => Fact::CouldNotTell(trouble),
+                    None => Fact::Seen($value),
+                }
+            };
+        }
+        match thing {
+            Thing::Secrets => tell!(
+                secrets,
+                SecretsSeen {
+                    git_credentials: SecretSeen::Present { version: format!("git-{}", self.git_version) },
+                    kubeconfig: (self.way == Way::Connect).then(|| match self.has_supplied_kubeconfig {
+                        true => SecretSeen::Present { version: format!("kubeconfig-{}", self.kubeconfig_version) },
+                        false => SecretSeen::Absent,
+                    }),
+                }
+            ),
+            Thing::Neighbours => tell!(neighbours, Vec::new()),
+            Thing::Cluster(_) => tell!(cluster, cluster()),
+            Thing::Run => tell!(run, self.run_status()),
+            Thing::Flux(_) => tell!(flux, self.flux()),
+            Thing::GitSecret(_) => tell!(
+                git_secret,
+                match &self.git_secret {
+                    Some(version) => GitSecretSeen::Present { version: Some(version.clone()) },
+                    None => GitSecretSeen::Absent,
+                }
+            ),
+            Thing::Present(_) => tell!(present, Present::default()),
+            Thing::Sync(_) => tell!(sync, self.sync()),
+        }
+    }
+
+    fn run_status(&self) -> RunStatus {
+        let job = "provision-x".to_owned();
+        match self.run {
+            None => RunStatus::Absent,
+            Some((_, ends, _)) if self.now < ends => {
+                RunStatus::Running { job, progress: "Creating the VPC.".to_owned() }
+            }
+            Some((_, _, true)) => RunStatus::Succeeded { job },
+            Some((_, _, false)) => RunStatus::Failed {
+                job,
+                trouble: Trouble::rejected("QuotaExceeded", "AWS allows no more VPCs. Ask for a higher quota."),
+            },
+        }
+    }
+
+    fn flux(&self) -> FluxSeen {
+        let Some(ready_at) = self.flux_ready_at else { return FluxSeen::Absent };
+        let mut seen = flux();
+        if self.now < ready_at || !self.controllers_run {
+            let why = "it is starting.".to_owned();
+            seen.components[0].readiness = Readiness::NotReady { reason: "Progressing".to_owned(), why };
+        }
+        FluxSeen::Present(FluxInstallation { ..seen })
+    }
+
+    fn sync(&self) -> SyncSeen {
+        let revision = self
+            .source
+            .as_ref()
+            .filter(|source| self.now >= source.fetched_at)
+            .map(|source| format!("{}@sha1:{}", source.branch, self.commits.last().unwrap_or(&source.requested)));
+        let see = |name: &str, kustomization: &Kustomization| KustomizationSeen {
+            name: name.to_owned(),
+            path: self.source.as_ref().map(|source| source.path.clone()).unwrap_or_default(),
+            is_suspended: kustomization.suspended,
+            deletion_requested_at: kustomization.deleting,
+            readiness: if self.child.is_some() {
+                Readiness::Ready
+            } else {
+                Readiness::NotReady { reason: "Progressing".to_owned(), why: "it is being applied.".to_owned() }
+            },
+            applied_revision: revision.clone(),
+        };
+        SyncSeen {
+            source: self.source.as_ref().map(|source| SourceSeen {
+                url: source.url.clone(),
+                branch: Some(source.branch.clone()),
+                is_suspended: false,
+                readiness: Readiness::Ready,
+                revision: revision.clone(),
+                requested: Some(source.requested.clone()),
+                handled_request: (self.now >= source.fetched_at).then(|| source.requested.clone()),
+            }),
+            root: self.root.as_ref().map(|root| see("kubeopera", root)),
+            children: self.child.iter().map(|child| see("kubeopera-apps", child)).collect(),
+        }
+    }
+
+    fn act(&mut self, step: &Step) -> Outcome {
+        match step {
+            Step::AddFinalizer => {
+                self.resource.metadata.finalizers = Some(vec![host_cluster_controller_crd::FINALIZER.to_owned()]);
+            }
+            Step::ReleaseFinalizer => {
+                self.resource.metadata.finalizers = None;
+                self.is_gone = true;
+            }
+            Step::KeepKubeconfig { .. } => self.has_stored_kubeconfig = true,
+            Step::StoreKubeconfig { .. } => {
+                assert!(
+                    matches!(self.run_status(), RunStatus::Succeeded { .. }),
+                    "a kubeconfig comes of a finished run"
+                );
+                self.has_stored_kubeconfig = true;
+            }
+            Step::EnsureRun { attempt, .. } => self.ensure_run(*attempt),
+            Step::EnsureTree { inputs, .. } => {
+                let hash = format!("{:?}/{:?}", inputs.domain, inputs.admin_email);
+                let digest: u64 = hash.bytes().fold(11, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+                let commit = format!("{digest:040x}");
+                if self.commits.last() != Some(&commit) {
+                    self.commits.push(commit.clone());
+                }
+                return Outcome::Written(WrittenTree {
+                    branch: "trunk".to_owned(),
+                    commit,
+                    tree_hash: hash,
+                    kept_edits: Vec::new(),
+                });
+            }
+            Step::EnsureAdministrator { administrator, .. } => {
+                let username = administrator.username.to_string();
+                if !self.administrators.contains(&username) {
+                    self.administrators.push(username);
+                }
+            }
+            Step::InstallFlux { .. } => {
+                self.flux_ready_at.get_or_insert(self.now + SignedDuration::from_secs(20));
+            }
+            Step::WriteGitSecret { version, .. } => self.git_secret = Some(version.clone()),
+            Step::PointFlux { wanted, .. } => {
+                self.source = Some(Sync {
+                    url: wanted.url.to_string(),
+                    branch: wanted.branch.clone(),
+                    path: wanted.path.to_string(),
+                    requested: wanted.request.clone(),
+                    fetched_at: self.now + SignedDuration::from_secs(4),
+                });
+                self.root.get_or_insert_default();
+            }
+            Step::SuspendKustomizations { .. } => {
+                for one in self.root.iter_mut().chain(&mut self.child) {
+                    one.suspended = true;
+                }
+            }
+            Step::DeleteKustomizations { .. } => {
+                let now = self.now;
+                for one in self.root.iter_mut().chain(&mut self.child).filter(|one| one.suspended) {
+                    one.deleting.get_or_insert(now);
+                }
+            }
+            Step::FreeKustomizations { .. } => {
+                for one in [&mut self.root, &mut self.child] {
+                    if one.as_ref().is_some_and(|one| one.suspended && one.deleting.is_some()) {
+                        *one = None;
+                    }
+                }
+            }
+            Step::DeleteSource { .. } => self.source = None,
+            Step::DeleteGitSecret { .. } => self.git_secret = None,
+            Step::EnsureDestroyed { .. } => {
+                let last = self.run.map_or(0, |(attempt, ..)| attempt);
+                if self.was_destroyed && self.run.is_none_or(|(_, ends, _)| self.now >= ends) {
+                    (self.run, self.infrastructure) = (None, false);
+                } else if !self.was_destroyed {
+                    self.was_destroyed = true;
+                    self.run = Some((last, self.now + SignedDuration::from_mins(3), true));
+                }
+                return match self.run_status() {
+                    RunStatus::Absent => Outcome::Done,
+                    _ => Outcome::Trouble(Trouble::waiting("DestroyInProgress", "Deleting the VPC.")),
+                };
+            }
+            Step::DeleteKubeconfigs { .. } => {
+                (self.has_supplied_kubeconfig, self.has_stored_kubeconfig) = (false, false)
+            }
+            Step::Rest
+            | Step::Suspend
+            | Step::Refuse
+            | Step::Begin(_)
+            | Step::Identify
+            | Step::Settle(_)
+            | Step::Hold { .. }
+            | Step::KeepWatch
+            | Step::BeginRemoval
+            | Step::LeaveBehind { .. } => {}
+        }
+        Outcome::Done
+    }
+
+    fn ensure_run(&mut self, attempt: u32) {
+        let last = self.run.map_or(0, |(attempt, ..)| attempt);
+        if attempt <= last {
+            return;
+        }
+        assert!(
+            matches!(self.run_status(), RunStatus::Absent | RunStatus::Failed { .. }),
+            "attempt {attempt} is asked for while attempt {last} has not failed"
+        );
+        let succeeds = self.runs >= self.runs_to_fail;
+        self.runs += 1;
+        self.run = Some((attempt, self.now + SignedDuration::from_mins(12), succeeds));
+        self.infrastructure |= succeeds;
+    }
+
+    /// What must be true of every step, whatever went wrong before.
+    fn check_step(&self, facts: &Facts, step: &Step) {
+        let annotated = self.resource.metadata.annotations.iter().flatten().any(|(key, _)| key == ANNOTATION_REMOVAL);
+        match step {
+            Step::EnsureDestroyed { .. } => {
+                assert!(annotated && self.way == Way::Provision, "infrastructure is destroyed without being asked");
+            }
+            Step::DeleteKustomizations { .. } => {
+                let sync = facts.seen.sync.seen().expect("nobody deletes what they have not seen");
+                assert!(sync.kustomizations().all(|one| one.is_suspended), "a Kustomization that prunes is deleted");
+            }
+            Step::EnsureTree { .. }
+            | Step::InstallFlux { .. }
+            | Step::PointFlux { .. }
+            | Step::WriteGitSecret { .. } => {
+                assert!(facts.previous.cluster_uid.is_some(), "something is written before the cluster is identified");
+                assert!(self.resource.metadata.deletion_timestamp.is_none(), "something is made while letting go");
+            }
+            _ => {}
+        }
+        if is_effect(step) && !matches!(step, Step::AddFinalizer) {
+            assert!(
+                self.resource.metadata.finalizers.iter().flatten().next().is_some(),
+                "an effect before the finalizer: {step:?}"
+            );
+        }
+    }
+
+    /// What must be true of every status, whatever went wrong before.
+    fn check_status(&self, status: &HostClusterStatus, fault: Fault) {
+        let text = serde_json::to_string(status).unwrap() + &format!("{:?}", self.events);
+        assert!(!text.contains(CANARY), "a secret is published: {text}");
+        let phase = status.phase.expect("every status has a phase");
+        let message = status.message.as_deref().unwrap_or_default();
+        assert!(message.ends_with(['.', '…']), "not a sentence: {message}");
+        let value = |type_: &str| {
+            status.conditions.iter().find(|one| one.type_ == type_).map(|one| one.status.as_str()).unwrap_or("absent")
+        };
+        let is_staying = self.resource.metadata.deletion_timestamp.is_none();
+        if is_staying {
+            assert_eq!(value("Ready") == "True", phase == Phase::Ready, "{status:?}");
+        }
+        if phase == Phase::Ready && is_staying {
+            for milestone in self.way.milestones() {
+                assert_eq!(value(milestone.condition().as_str()), "True", "Ready without {milestone:?}");
+            }
+        }
+        if phase == Phase::Ready
+            && is_staying
+            && fault != Fault::StaleStatus
+            && self.phases.last() != Some(&Phase::Ready)
+        {
+            assert!(
+                self.flux_ready_at.is_some() && self.git_secret.is_some() && self.workloads,
+                "Ready without a platform"
+            );
+            assert_eq!(self.commits.is_empty(), false, "Ready without a tree");
+            let wanted = Resource::of(&self.resource).spec.unwrap().administrator.is_some();
+            assert_eq!(!self.administrators.is_empty(), wanted, "Ready, administrators {:?}", self.administrators);
+        }
+        for condition in &status.conditions {
+            assert!(condition.reason.chars().all(|c| c.is_ascii_alphanumeric()), "reason {}", condition.reason);
+            assert!(condition.last_transition_time.0 <= self.now, "a transition in the future");
+        }
+    }
+
+    /// Whether the phases that were published follow the plan, but for failures in between.
+    pub fn phases_follow_the_plan(&self) {
+        let mut order = vec![Phase::Pending];
+        order.extend(self.way.milestones().iter().map(|milestone| milestone.phase()));
+        order.push(Phase::Ready);
+        let came: Vec<usize> = self
+            .phases
+            .iter()
+            .filter(|phase| **phase != Phase::Failed)
+            .map(|phase| order.iter().position(|planned| planned == phase).expect("the phase is of the plan"))
+            .collect();
+        assert!(came.windows(2).all(|two| two[0] == two[1] || two[0] + 1 == two[1]), "{:?}", self.phases);
+    }
+}
+
+/// Whether a step changes the world.
+fn is_effect(step: &Step) -> bool {
+    !matches!(
+        step,
+        Step::Rest
+            | Step::Suspend
+            | Step::Refuse
+            | Step::Begin(_)
+            | Step::Identify
+            | Step::Settle(_)
+            | Step::Hold { .. }
+            | Step::KeepWatch
+            | Step::BeginRemoval
+            | Step::LeaveBehind { .. }
+    )
+}
+
+fn trouble(kind: TroubleKind) -> Trouble {
+    Trouble {
+        kind,
+        reason: format!("Fault{kind:?}"),
+        message: format!("Something did not work at https://user:{CANARY}@git.acme.com/x.\n\u{1b}[0m Look\tthere"),
+    }
+}
+
+/// What it started from: enough to live the same life again.
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:?}, seed {}, {} runs to fail, {:?}",
+            self.way, self.seed, self.runs_to_fail, self.resource.spec.admin_email
+        )
+    }
+}
