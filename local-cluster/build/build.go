@@ -5,7 +5,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -97,14 +96,13 @@ var All = []Component{Kubernetes, Pause, Addons, MetricsServer, Flux}
 // Source is the folder of this module's sources, from which the components are built: KUBEOPERA_LOCAL_CLUSTER_SOURCE, or where this
 // program itself was compiled.
 func Source() (string, error) {
-	if dir := os.Getenv("KUBEOPERA_LOCAL_CLUSTER_SOURCE"); dir != "" {
-		return dir, nil
+	dir := os.Getenv("KUBEOPERA_LOCAL_CLUSTER_SOURCE")
+	if dir == "" {
+		_, file, _, _ := runtime.Caller(0)
+		dir = filepath.Dir(filepath.Dir(file))
 	}
-	_, file, _, ok := runtime.Caller(0)
-	dir := filepath.Dir(filepath.Dir(file))
-	if _, err := os.Stat(filepath.Join(dir, "components")); !ok || err != nil {
-		return "", errors.New("the sources of the cluster's programs are not where this program was built: " +
-			"set KUBEOPERA_LOCAL_CLUSTER_SOURCE to the folder local-cluster of the checkout")
+	if _, err := os.Stat(filepath.Join(dir, "components")); err != nil {
+		return "", fmt.Errorf("the sources of the cluster's programs are not in %s: set KUBEOPERA_LOCAL_CLUSTER_SOURCE to the folder local-cluster of the checkout", dir)
 	}
 	return dir, nil
 }

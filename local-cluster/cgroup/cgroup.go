@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -164,6 +165,47 @@ func (t Tree) Processes(group string) ([]int, error) {
 	})
 	sort.Ints(pids)
 	return pids, err
+}
+
+// Runs says whether the group has a process that is not about to end: one that was killed stays listed until the kernel has taken it
+// apart, which for a large one takes a while.
+func (t Tree) Runs(group string) bool {
+	pids, err := t.Processes(group)
+	return err == nil && slices.ContainsFunc(pids, func(pid int) bool { return !ending(pid) })
+}
+
+// ending says whether a process has ended, ends, or has SIGKILL waiting for it.
+func ending(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return true
+	}
+	for _, line := range strings.Split(string(status), "\n") {
+		switch name, value, _ := strings.Cut(line, ":\t"); name {
+		case "State":
+			if strings.HasPrefix(value, "Z") || strings.HasPrefix(value, "X") {
+				return true
+			}
+		case "SigPnd", "ShdPnd":
+			const sigkill = 1 << (int(syscall.SIGKILL) - 1)
+			if pending, err := strconv.ParseUint(value, 16, 64); err == nil && pending&sigkill != 0 {
+				return true
+			}
+		}
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	// The flags are the seventh field after the name in parentheses.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	const exiting = 4 // PF_EXITING
+	if len(fields) < 7 {
+		return true
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	return err != nil || flags&exiting != 0
 }
 
 // Signal sends a signal to every process of the group.

@@ -70,11 +70,7 @@ func benchNode(ctx context.Context, out io.Writer) (figures []Figure, err error)
 
 // applyFlux installs Flux and waits until its four controllers are available.
 func (c *Cluster) applyFlux(ctx context.Context, manifest string) error {
-	p, err := ensurePrograms(ctx, c.Spec, c.out)
-	if err != nil {
-		return err
-	}
-	if err := c.kubectl(ctx, p, nil, io.Discard, "apply", "--server-side", "--filename="+manifest); err != nil {
+	if err := c.kubectl(ctx, nil, io.Discard, "apply", "--server-side", "--filename="+manifest); err != nil {
 		return err
 	}
 	client, err := c.client()

@@ -50,7 +50,7 @@ const serviceCIDR = "10.96.0.0/16"
 type programs struct{ kubernetes, addons string }
 
 // daemon is how the program runs on the i-th machine.
-func (c *Cluster) daemon(name string, i int, p programs) machine.Daemon {
+func (c *Cluster) daemon(name string, i int) machine.Daemon {
 	var arguments []string
 	switch name {
 	case etcd:
@@ -73,13 +73,13 @@ func (c *Cluster) daemon(name string, i int, p programs) machine.Daemon {
 		}
 	case kwok:
 		return machine.Daemon{Name: kwok, Command: []string{
-			filepath.Join(p.addons, "kwok"), "--kubeconfig=" + c.file("kwok.kubeconfig"), "--config=" + c.file("kwok.yaml"),
+			filepath.Join(c.programs.addons, "kwok"), "--kubeconfig=" + c.file("kwok.kubeconfig"), "--config=" + c.file("kwok.yaml"),
 			"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-ip=" + c.network().Address(0),
 		}}
 	case containerd:
 		return machine.Daemon{Name: containerd, Command: []string{"containerd", "--config", filepath.Join(c.machine(i).Dir, "containerd.toml"), "--log-level", "warn"}}
 	}
-	return machine.Daemon{Name: name, Command: append([]string{filepath.Join(p.kubernetes, "kubernetes"), name}, arguments...)}
+	return machine.Daemon{Name: name, Command: append([]string{filepath.Join(c.programs.kubernetes, "kubernetes"), name}, arguments...)}
 }
 
 func (c *Cluster) etcd(i int) []string {

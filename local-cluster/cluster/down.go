@@ -60,7 +60,7 @@ func (c *Cluster) stop(ctx context.Context) error {
 	if err := tree.Remove(c.group()); err != nil {
 		return err
 	}
-	unlock, err := host.Lock(ctx, "numbers", func() {})
+	unlock, err := host.LockNetwork(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ const (
 
 // startKwok makes the nodes that only exist in the API and starts kwok, which answers for them and for the pods on them. They carry kwok's
 // usual taint, so that no pod lands on one that does not ask for it.
-func (c *Cluster) startKwok(ctx context.Context, p programs, say *clock) error {
+func (c *Cluster) startKwok(ctx context.Context, say *clock) error {
 	if c.Spec.KwokNodes == 0 {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (c *Cluster) startKwok(ctx context.Context, p programs, say *clock) error {
 	if err := writeConfig(c.file("kwok.yaml"), stages); err != nil {
 		return err
 	}
-	if err := c.start(ctx, kwok, 0, p); err != nil {
+	if err := c.start(ctx, kwok, 0); err != nil {
 		return err
 	}
 	client, err := c.client()
@@ -42,7 +42,7 @@ func (c *Cluster) startKwok(ctx context.Context, p programs, say *clock) error {
 	if there, err := c.countFakeNodes(ctx, client.Get, false); err != nil {
 		return err
 	} else if there < c.Spec.KwokNodes {
-		if err := c.kubectl(ctx, p, bytes.NewReader(c.fakeNodes()), io.Discard, "apply", "--server-side", "--filename=-"); err != nil {
+		if err := c.kubectl(ctx, bytes.NewReader(c.fakeNodes()), io.Discard, "apply", "--server-side", "--filename=-"); err != nil {
 			return err
 		}
 	}

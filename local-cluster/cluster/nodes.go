@@ -23,13 +23,13 @@ import (
 type ready struct{ base, rest chan error }
 
 // startNodes starts containerd on every node and imports the images, first what a node cannot be without.
-func (c *Cluster) startNodes(ctx context.Context, p programs, say *clock) []ready {
+func (c *Cluster) startNodes(ctx context.Context, say *clock) []ready {
 	var all []ready
 	for i := range c.Spec.Nodes {
 		stages := ready{make(chan error, 1), make(chan error, 1)}
 		all = append(all, stages)
 		go func() {
-			err := c.startContainerd(ctx, i, p)
+			err := c.startContainerd(ctx, i)
 			if err == nil {
 				err = c.importSets(ctx, i, say, images.Base)
 			}
@@ -43,11 +43,11 @@ func (c *Cluster) startNodes(ctx context.Context, p programs, say *clock) []read
 	return all
 }
 
-func (c *Cluster) startContainerd(ctx context.Context, i int, p programs) error {
+func (c *Cluster) startContainerd(ctx context.Context, i int) error {
 	if err := c.configure(i); err != nil {
 		return err
 	}
-	if err := c.start(ctx, containerd, i, p); err != nil {
+	if err := c.start(ctx, containerd, i); err != nil {
 		return err
 	}
 	return c.await(ctx, nodeLimit, "containerd does not answer", []string{containerd}, i, func(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (c *Cluster) importFile(ctx context.Context, i int, path string) error {
 }
 
 // awaitNodes starts the nodes' programs as soon as their first images are there, and waits until pods can run and resolve names.
-func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages []ready) error {
+func (c *Cluster) awaitNodes(ctx context.Context, say *clock, stages []ready) error {
 	if len(stages) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 		return err
 	}
 	defer client.Close()
-	if err := c.applyManifests(ctx, p); err != nil {
+	if err := c.applyManifests(ctx); err != nil {
 		return err
 	}
 	since := make([]time.Time, len(stages))
@@ -111,10 +111,10 @@ func (c *Cluster) awaitNodes(ctx context.Context, p programs, say *clock, stages
 		if err := <-stages[i].base; err != nil {
 			return err
 		}
-		if err := c.start(ctx, kubeProxy, i, p); err != nil {
+		if err := c.start(ctx, kubeProxy, i); err != nil {
 			return err
 		}
-		if started, err := c.machine(i).Start(ctx, c.daemon(kubelet, i, p)); err != nil {
+		if started, err := c.startNew(ctx, kubelet, i); err != nil {
 			return err
 		} else if started {
 			since[i] = time.Now().Truncate(time.Second)
@@ -211,7 +211,7 @@ func available(ctx context.Context, client *kubeapi.Client, namespace, name stri
 	return errors.New("it has no status yet")
 }
 
-func (c *Cluster) applyManifests(ctx context.Context, p programs) error {
+func (c *Cluster) applyManifests(ctx context.Context) error {
 	manifest, err := render("coredns.yaml", map[string]string{"CoreDNS": images.CoreDNS})
 	if err != nil {
 		return err
@@ -223,13 +223,13 @@ func (c *Cluster) applyManifests(ctx context.Context, p programs) error {
 		}
 		manifest = slices.Concat(manifest, []byte("---\n"), metrics)
 	}
-	return c.kubectl(ctx, p, bytes.NewReader(manifest), io.Discard, "apply", "--server-side", "--force-conflicts", "--filename=-")
+	return c.kubectl(ctx, bytes.NewReader(manifest), io.Discard, "apply", "--server-side", "--force-conflicts", "--filename=-")
 }
 
 // kubectl runs the kubectl that was built with the cluster, as its administrator.
-func (c *Cluster) kubectl(ctx context.Context, p programs, in io.Reader, out io.Writer, arguments ...string) error {
+func (c *Cluster) kubectl(ctx context.Context, in io.Reader, out io.Writer, arguments ...string) error {
 	var complaint bytes.Buffer
-	command := exec.CommandContext(ctx, filepath.Join(p.kubernetes, "kubernetes"), append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, arguments...)...)
+	command := exec.CommandContext(ctx, filepath.Join(c.programs.kubernetes, "kubernetes"), append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, arguments...)...)
 	command.Stdin, command.Stdout, command.Stderr = in, out, &complaint
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("kubectl %s failed: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(complaint.String()))

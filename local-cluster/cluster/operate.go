@@ -69,6 +69,9 @@ func StopDaemon(ctx context.Context, name, what string, kill bool, out io.Writer
 	if err := c.machine(i).Stop(ctx, daemon, grace); err != nil {
 		return err
 	}
+	if err := writeConfig(c.stopped(daemon, i), nil); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "%s on %s is stopped\n", daemon, c.nodeName(i))
 	return nil
 }
@@ -84,25 +87,37 @@ func StartDaemon(ctx context.Context, name, what string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := ensurePrograms(ctx, c.Spec, out)
-	if err != nil {
+	if c.programs, err = ensurePrograms(ctx, c.Spec, out); err != nil {
 		return err
 	}
-	if err := c.start(ctx, daemon, i, p); err != nil {
+	if err := c.start(ctx, daemon, i); err != nil {
 		return err
 	}
 	if daemon == apiServer {
-		client, err := c.client()
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		if err := c.await(ctx, apiLimit, "the API server is not ready", []string{apiServer}, 0, client.Ready); err != nil {
+		if err := c.followAPIServer(ctx); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(out, "%s on %s runs\n", daemon, c.nodeName(i))
 	return nil
+}
+
+// stopped marks a program that was stopped on purpose. It is not in the machine's folder: what an ephemeral machine has goes with it.
+func (c *Cluster) stopped(daemon string, i int) string {
+	return c.file(fmt.Sprintf("stopped/%s-%d", daemon, i))
+}
+
+// followAPIServer waits until the API server is ready and starts what ended without it: a controller manager that is just starting gives up.
+func (c *Cluster) followAPIServer(ctx context.Context) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := c.await(ctx, apiLimit, "the API server is not ready", []string{apiServer}, 0, client.Ready); err != nil {
+		return err
+	}
+	return c.startRest(ctx)
 }
 
 // LoadImages imports image files (as `docker save` or an OCI layout in a tar file) on every node of a running cluster.

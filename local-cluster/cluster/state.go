@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"kubeopera.io/local-cluster/build"
 	"kubeopera.io/local-cluster/host"
@@ -56,6 +57,10 @@ type Cluster struct {
 	Spec   Spec
 	dir    string
 	out    io.Writer
+	// programs are set when something of the cluster is to be started.
+	programs programs
+	// starting keeps two of this process's goroutines from starting one program twice; other processes are kept out by the lock.
+	starting sync.Mutex
 }
 
 // record is what is written about a cluster.
@@ -74,13 +79,17 @@ func StateDir() string {
 	return "/var/lib/kubeopera/local-cluster"
 }
 
+func badName(name string) error {
+	return fmt.Errorf("%q cannot be the name of a cluster: use at most 30 small letters, digits and dashes, with a letter or digit at both ends", name)
+}
+
 // ErrUnknown is returned for a cluster that is not on this machine.
 var ErrUnknown = errors.New("there is no such cluster on this machine: `local-cluster list` shows those there are")
 
 // Find reads what is written about a cluster.
 func Find(name string, out io.Writer) (*Cluster, error) {
 	if !nameRule.MatchString(name) {
-		return nil, fmt.Errorf("%q cannot be the name of a cluster: use at most 30 small letters, digits and dashes, with a letter or digit at both ends", name)
+		return nil, badName(name)
 	}
 	c := &Cluster{Name: name, dir: filepath.Join(StateDir(), name), out: out}
 	content, err := os.ReadFile(c.file("cluster.json"))
@@ -115,7 +124,7 @@ func FindAll(out io.Writer) ([]*Cluster, error) {
 
 // create gives a new cluster its number and writes both down. The machine-wide lock keeps two clusters from taking one number.
 func create(ctx context.Context, c *Cluster, spec Spec) error {
-	unlock, err := host.Lock(ctx, "numbers", func() {})
+	unlock, err := host.LockNetwork(ctx)
 	if err != nil {
 		return err
 	}

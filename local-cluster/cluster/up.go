@@ -41,62 +41,45 @@ type Times struct {
 
 // Up makes sure that the cluster runs as it is asked to, and returns when its nodes are ready and names are resolved in it.
 func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, Times, error) {
-	c, p, unlock, err := prepare(ctx, name, spec, out)
+	if err := spec.Check(); err != nil {
+		return nil, Times{}, err
+	}
+	if err := host.Check(!spec.ControlPlaneOnly); err != nil {
+		return nil, Times{}, err
+	}
+	built, err := ensurePrograms(ctx, spec, out)
+	if err != nil {
+		return nil, Times{}, err
+	}
+	unlock, err := lock(ctx, name, out)
 	if err != nil {
 		return nil, Times{}, err
 	}
 	defer unlock()
-	times, err := c.up(ctx, p)
-	return c, times, err
-}
-
-// prepare checks the machine, builds, and finds or creates the cluster; it stays locked until unlock is called.
-func prepare(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, programs, func(), error) {
-	p, err := ensureMeans(ctx, spec, out)
-	if err != nil {
-		return nil, p, nil, err
-	}
-	unlock, err := lock(ctx, name, out)
-	if err != nil {
-		return nil, p, nil, err
-	}
 	c, err := findOrCreate(ctx, name, spec, out)
 	if err != nil {
-		unlock()
+		return nil, Times{}, err
 	}
-	return c, p, unlock, err
-}
-
-// ensureMeans checks that this machine has what a cluster needs, and builds the rest.
-func ensureMeans(ctx context.Context, spec Spec, out io.Writer) (programs, error) {
-	if err := spec.Check(); err != nil {
-		return programs{}, err
-	}
-	if err := host.Check(!spec.ControlPlaneOnly); err != nil {
-		return programs{}, err
-	}
-	return ensurePrograms(ctx, spec, out)
+	c.programs = built
+	times, err := c.up(ctx)
+	return c, times, err
 }
 
 func findOrCreate(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, error) {
 	c, err := Find(name, out)
-	switch {
-	case errors.Is(err, ErrUnknown):
-		if err := os.MkdirAll(StateDir(), 0o711); err != nil {
-			return nil, fmt.Errorf("the folder for clusters cannot be made: %w", err)
+	if !errors.Is(err, ErrUnknown) {
+		if err == nil {
+			err = c.adopt(spec)
 		}
-		if err := host.Room(StateDir(), uint64(roomControlPlane+roomPerNode*spec.Nodes)); err != nil {
-			return nil, err
-		}
-		if err := c.sweep(); err != nil {
-			return nil, err
-		}
-		return c, create(ctx, c, spec)
-	case err != nil:
-		return nil, err
-	default:
-		return c, c.adopt(spec)
+		return c, err
 	}
+	if err := host.Room(StateDir(), uint64(roomControlPlane+roomPerNode*spec.Nodes)); err != nil {
+		return nil, err
+	}
+	if err := c.sweep(); err != nil {
+		return nil, err
+	}
+	return c, create(ctx, c, spec)
 }
 
 // adopt takes over what may change on a cluster that exists: more nodes. All else stays as it was made.
@@ -112,7 +95,10 @@ func (c *Cluster) adopt(spec Spec) error {
 
 // lock lets one command at a time work on a cluster.
 func lock(ctx context.Context, name string, out io.Writer) (func(), error) {
-	return host.Lock(ctx, "cluster-"+strings.ReplaceAll(StateDir(), "/", "_")+"-"+name, func() {
+	if !nameRule.MatchString(name) {
+		return nil, badName(name)
+	}
+	return host.Lock(ctx, filepath.Join(StateDir(), ".locks", name), func() {
 		fmt.Fprintf(out, "another command works on the cluster %s: waiting for it\n", name)
 	})
 }
@@ -146,7 +132,7 @@ func (t *clock) say(format string, values ...any) {
 	fmt.Fprintf(t.out, "%5.1f s  %s\n", time.Since(t.started).Seconds(), fmt.Sprintf(format, values...))
 }
 
-func (c *Cluster) up(ctx context.Context, p programs) (Times, error) {
+func (c *Cluster) up(ctx context.Context) (Times, error) {
 	say := &clock{out: c.out, started: time.Now()}
 	if err := host.BorrowSettings(); err != nil {
 		return say.times, err
@@ -169,14 +155,17 @@ func (c *Cluster) up(ctx context.Context, p programs) (Times, error) {
 	// Images are imported while the control plane starts: each waits for what the other does not need.
 	background, cancel := context.WithCancel(ctx)
 	defer cancel()
-	imported := c.startNodes(background, p, say)
-	if err := c.startControlPlane(ctx, p, say); err != nil {
+	imported := c.startNodes(background, say)
+	if err := c.startControlPlane(ctx, say); err != nil {
 		return say.times, err
 	}
-	if err := c.startKwok(ctx, p, say); err != nil {
+	if err := c.startKwok(ctx, say); err != nil {
 		return say.times, err
 	}
-	if err := c.awaitNodes(ctx, p, say, imported); err != nil {
+	if err := c.awaitNodes(ctx, say, imported); err != nil {
+		return say.times, err
+	}
+	if err := c.startRest(ctx); err != nil {
 		return say.times, err
 	}
 	say.say("the cluster %s runs; kubeconfig: %s", c.Name, c.Kubeconfig())
@@ -210,14 +199,39 @@ func (c *Cluster) fresh(i int) error {
 }
 
 // start makes sure that a program runs on the i-th machine.
-func (c *Cluster) start(ctx context.Context, name string, i int, p programs) error {
-	_, err := c.machine(i).Start(ctx, c.daemon(name, i, p))
+func (c *Cluster) start(ctx context.Context, name string, i int) error {
+	_, err := c.startNew(ctx, name, i)
 	return err
 }
 
-func (c *Cluster) startControlPlane(ctx context.Context, p programs, say *clock) error {
+// startRest starts what ended meanwhile, apart from what was stopped on purpose.
+func (c *Cluster) startRest(ctx context.Context) error {
+	for i := range c.machines() {
+		for _, name := range c.programsOf(i) {
+			if _, err := os.Stat(c.stopped(name, i)); err == nil {
+				continue
+			}
+			if err := c.start(ctx, name, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// startNew is start and says whether the program was started by it.
+func (c *Cluster) startNew(ctx context.Context, name string, i int) (bool, error) {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if err := os.RemoveAll(c.stopped(name, i)); err != nil {
+		return false, err
+	}
+	return c.machine(i).Start(ctx, c.daemon(name, i))
+}
+
+func (c *Cluster) startControlPlane(ctx context.Context, say *clock) error {
 	for _, name := range []string{etcd, apiServer} {
-		if err := c.start(ctx, name, 0, p); err != nil {
+		if err := c.start(ctx, name, 0); err != nil {
 			return err
 		}
 	}
@@ -232,7 +246,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, p programs, say *clock)
 	say.times.APIServer = time.Since(say.started)
 	say.say("API server ready at %s", c.Server())
 	for _, name := range []string{controllerManager, scheduler} {
-		if err := c.start(ctx, name, 0, p); err != nil {
+		if err := c.start(ctx, name, 0); err != nil {
 			return err
 		}
 	}
@@ -244,23 +258,33 @@ func (c *Cluster) client() (*kubeapi.Client, error) {
 	return kubeapi.New(c.Server(), pki("ca.crt"), pki("admin.crt"), pki("admin.key"))
 }
 
-// await asks again and again until there is no error. When a program it depends on ends meanwhile, or the time is up, the error says so
-// with the end of that program's log.
+// restarts is how often a program that ends while it is waited for is started again.
+const restarts = 2
+
+// await asks again and again until there is no error. A program it depends on that ends meanwhile is started again; when it ends once
+// more, or the time is up, the error says so with the end of that program's log.
 func (c *Cluster) await(ctx context.Context, limit time.Duration, trouble string, daemons []string, i int, ask func(context.Context) error) error {
 	deadline := time.Now().Add(limit)
+	ended := map[string]int{}
 	for {
 		err := ask(ctx)
 		if err == nil {
 			return nil
 		}
 		for _, name := range daemons {
-			if !c.machine(i).Running(name) {
-				return fmt.Errorf("%s: %s on %s ended; the end of its log %s:\n%s", trouble, name, c.nodeName(i), c.machine(i).LogFile(name), tail(c.machine(i).LogFile(name)))
+			started, failure := c.startNew(ctx, name, i)
+			if failure != nil {
+				return failure
+			}
+			if started {
+				ended[name]++
+			}
+			if ended[name] > restarts {
+				return fmt.Errorf("%s: %s on %s ends again and again; %s", trouble, name, c.nodeName(i), c.logEnd(name, i))
 			}
 		}
 		if time.Now().After(deadline) {
-			last := daemons[len(daemons)-1]
-			return fmt.Errorf("%s after %s: %w; the end of the log %s:\n%s", trouble, limit, err, c.machine(i).LogFile(last), tail(c.machine(i).LogFile(last)))
+			return fmt.Errorf("%s after %s: %w; %s", trouble, limit, err, c.logEnd(daemons[len(daemons)-1], i))
 		}
 		select {
 		case <-ctx.Done():
@@ -268,6 +292,12 @@ func (c *Cluster) await(ctx context.Context, limit time.Duration, trouble string
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// logEnd is the end of a program's log, with the place of the rest.
+func (c *Cluster) logEnd(daemon string, i int) string {
+	path := c.machine(i).LogFile(daemon)
+	return fmt.Sprintf("the end of its log %s:\n%s", path, tail(path))
 }
 
 // tail is the end of a log file.

@@ -98,13 +98,18 @@ func Room(dir string, need uint64) error {
 	return nil
 }
 
-// Lock waits until this process alone has the name on this machine, and tells through waiting (once) that it waits. The kernel lets go
-// of it when the process ends, however it ends.
-func Lock(ctx context.Context, name string, waiting func()) (func(), error) {
-	if err := os.MkdirAll(runDir, 0o755); err != nil {
+// LockNetwork is Lock for what all clusters of this machine share: the numbers from which their networks follow.
+func LockNetwork(ctx context.Context) (func(), error) {
+	return Lock(ctx, filepath.Join(runDir, "network.lock"), func() {})
+}
+
+// Lock waits until this process alone has the file locked, and tells through waiting (once) that it waits. The kernel lets go of it when
+// the process ends, however it ends.
+func Lock(ctx context.Context, path string, waiting func()) (func(), error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(runDir, name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}

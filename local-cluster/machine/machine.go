@@ -123,7 +123,7 @@ func (m Machine) startFirst() error {
 // firstProcess is the id of the first process, 0 when there is none.
 func (m Machine) firstProcess(tree cgroup.Tree) int {
 	pids, err := tree.Processes(m.first())
-	if err != nil || len(pids) == 0 {
+	if err != nil || len(pids) == 0 || !tree.Runs(m.first()) {
 		return 0
 	}
 	return pids[0]
@@ -215,11 +215,7 @@ func (m Machine) RunWith(ctx context.Context, input *os.File, command ...string)
 // Running says whether the daemon runs.
 func (m Machine) Running(name string) bool {
 	tree, err := cgroup.Mounted()
-	if err != nil {
-		return false
-	}
-	pids, err := tree.Processes(m.daemon(name))
-	return err == nil && len(pids) > 0
+	return err == nil && tree.Runs(m.daemon(name))
 }
 
 // Stop ends the daemon: it is asked to, and killed when it does not within the grace.
