@@ -15,5 +15,5 @@ export default defineConfig({
   // Nothing is inlined and no preload script is written into the page, so that it runs under `script-src 'self'; style-src 'self'`.
   build: { target: 'baseline-widely-available', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   // The server refuses a state-changing request whose Origin is not its own Host, so the proxy keeps the Host of the page.
-  server: { proxy: { '/api': { target: process.env.KUBEOPERA_URL ?? 'http://127.0.0.1:8080', changeOrigin: false } } },
+  server: { proxy: { '/api': { target: process.env.KUBEOPERA_URL ?? 'http://127.0.0.1:7070', changeOrigin: false } } },
 })

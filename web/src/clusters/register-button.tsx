@@ -1,5 +1,8 @@
 import { useRouteContext } from '@tanstack/react-router'
+import { Problem } from '@/api/problem'
+import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
+import { Notice } from '@/ui/notice'
 import { useRegister } from './register'
 
 export function RegisterButton() {
@@ -12,14 +15,22 @@ export function RegisterButton() {
       </p>
     )
   return (
-    <Button
-      look="primary"
-      size="large"
-      className="max-sm:w-full"
-      busy={register.isPending}
-      onClick={() => register.mutate()}
-    >
-      Register This Cluster
-    </Button>
+    <>
+      {register.error && (
+        <Notice tone="bad" role="alert" title="This cluster was not registered" className="mb-4">
+          <p>{Problem.of(register.error).message}</p>
+          <RequestId of={register.error} />
+        </Notice>
+      )}
+      <Button
+        look="primary"
+        size="large"
+        className="max-sm:w-full"
+        busy={register.isPending}
+        onClick={() => register.mutate()}
+      >
+        Register This Cluster
+      </Button>
+    </>
   )
 }

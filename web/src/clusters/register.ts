@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { showFailure, showReceipt } from '@/ui/toasts'
+import { showReceipt } from '@/ui/toasts'
 import { registerThisCluster, remember } from './clusters'
 
 /** Register This Cluster: afterwards the list is open with the cluster's card in focus, and a receipt says what happened. */
@@ -31,6 +31,5 @@ export function useRegister() {
             },
       )
     },
-    onError: (error) => showFailure('This cluster was not registered', error),
   })
 }

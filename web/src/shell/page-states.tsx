@@ -20,7 +20,9 @@ export function PageState({ icon: Icon, title, heading: Heading = 'h2', children
       <span className="grid size-12 place-items-center rounded-2xl border border-line bg-surface text-fg-3 shadow-card">
         <Icon aria-hidden className="size-5" />
       </span>
-      <Heading className="mt-5 font-semibold text-base">{title}</Heading>
+      <Heading tabIndex={-1} className="mt-5 font-semibold text-base outline-none">
+        {title}
+      </Heading>
       <div className="mt-1.5 text-fg-3 [overflow-wrap:anywhere]">{children}</div>
       {action && <div className="mt-5">{action}</div>}
     </div>
@@ -39,7 +41,7 @@ export function ProblemState({ error, onRetry, heading }: ProblemStateProps) {
     return (
       <PageState icon={LockKeyhole} title="You may not see this" heading={heading}>
         <p>{problem.message}</p>
-        <RequestId id={problem.requestId} />
+        <RequestId of={problem} />
       </PageState>
     )
   return (
@@ -54,16 +56,18 @@ export function ProblemState({ error, onRetry, heading }: ProblemStateProps) {
       }
     >
       <p role="alert">{problem.message}</p>
-      <RequestId id={problem.requestId} />
+      <RequestId of={problem} />
     </PageState>
   )
 }
 
-function RequestId({ id }: { id: string | null }) {
-  if (!id) return null
+/** Finds the request in the server's log. */
+export function RequestId({ of }: { of: unknown }) {
+  const { requestId } = Problem.of(of)
+  if (!requestId) return null
   return (
-    <p className="mt-3 text-xs">
-      Request <code className="select-all font-mono text-fg-2">{id}</code>
+    <p className="mt-2 text-xs">
+      Request <code className="select-all font-mono">{requestId}</code>
     </p>
   )
 }

@@ -2,11 +2,13 @@ import { Outlet } from '@tanstack/react-router'
 import type { Session } from '@/api/model'
 import { Live } from '@/live/live'
 import { Announcer } from '@/ui/announcer'
+import { useFocusFollowsPage } from './focus-follows-page'
 import { Sidebar } from './sidebar'
 import { TopBar } from './top-bar'
 
 /** What surrounds every page: the way around, the state of the stream, the theme and the account. */
 export function Shell({ session }: { session: Session }) {
+  useFocusFollowsPage()
   return (
     <Live>
       <a

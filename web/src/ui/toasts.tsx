@@ -22,7 +22,7 @@ export function showReceipt({ tone, title, description, action }: Receipt) {
 }
 
 export function showFailure(title: string, error: unknown) {
-  receipts.add({ type: 'error', title, description: Problem.of(error).message, timeout: 0, priority: 'high' })
+  receipts.add({ type: 'error', title, description: Problem.of(error).message, timeout: 0, priority: 'low' })
 }
 
 const icon = { success: CircleCheck, info: Info, error: CircleX }

@@ -56,7 +56,7 @@ test('a cluster that is registered already is named, and the receipt leads to it
   expect(router.state.location.pathname).toBe('/clusters')
 })
 
-test('a refusal says what happened and stays until it is dismissed', async () => {
+test('a refusal says what happened beside the button, which can be tried again', async () => {
   const server = new Server()
   server.on('POST /api/v1/clusters/register', {
     status: 503,

@@ -168,6 +168,38 @@ const states: State[] = [
   { name: 'wizard create', path: '/clusters/new?way=create', says: 'This version cannot create clusters' },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },
   {
+    name: 'already registered',
+    path: '/clusters/new',
+    arrange: (s) => {
+      s.clusters = [cluster()]
+      s.on('POST /api/v1/clusters/register', () => ({ status: 200, body: s.clusters[0] }))
+    },
+    says: 'Cluster Setup Wizard',
+    act: async () => {
+      await page.getByRole('button', { name: 'Register This Cluster' }).click()
+      await expect.element(page.getByRole('dialog')).toBeVisible()
+    },
+  },
+  {
+    name: 'register failed',
+    path: '/clusters',
+    arrange: (s) =>
+      s.on('POST /api/v1/clusters/register', {
+        status: 503,
+        body: problem(
+          503,
+          'kubernetes_away',
+          'The Kubernetes API server did not answer in time.',
+          'Try again in a moment.',
+        ),
+      }),
+    says: 'Get Started',
+    act: async () => {
+      await page.getByRole('button', { name: 'Register This Cluster' }).click()
+      await expect.element(page.getByRole('alert')).toHaveTextContent('This cluster was not registered')
+    },
+  },
+  {
     name: 'server away',
     path: '/clusters',
     arrange: (s) => s.on('GET /api/v1/session', 'network error'),
@@ -190,6 +222,17 @@ async function fillIn(username: string, password: string) {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
+/** Nothing fades in or out any more. What turns for as long as it is shown does not count. */
+function settled() {
+  const ends = (animation: Animation) => animation.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
+  return Promise.all(
+    document
+      .getAnimations()
+      .filter(ends)
+      .map(({ finished }) => finished.catch(() => {})),
+  )
+}
+
 const shots = import.meta.env.VITE_SHOTS
 const only = import.meta.env.VITE_STATE
 
@@ -205,6 +248,7 @@ for (const theme of ['light', 'dark'] as const)
           await open(path)
           await expect.element(page.getByText(says).first()).toBeInTheDocument()
           await act?.(server)
+          await settled()
           if (shots) await page.screenshot({ path: `${shots}/${name.replaceAll(' ', '-')}-${theme}-${width}.png` })
           // A portalled popup lies outside the landmarks while it is open, on purpose.
           const { violations } = await axe.run(document, { rules: { region: { enabled: !act } } })
