@@ -151,7 +151,7 @@ fn version(labels: &BTreeMap<String, String>, deployments: &[Workload]) -> Optio
 }
 
 /// `9` of `v2.9.4`.
-fn minor(version: &str) -> Option<u32> {
+pub(super) fn minor(version: &str) -> Option<u32> {
     version.strip_prefix('v')?.split('.').nth(1)?.parse().ok()
 }
 

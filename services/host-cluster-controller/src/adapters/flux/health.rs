@@ -61,69 +61,107 @@ struct Tree<'a> {
     kustomizations: &'a [Kustomization],
 }
 
+/// What keeps something from being ready.
+struct Cause {
+    why: String,
+    /// Nothing is wrong, it only takes its time.
+    is_progress: bool,
+}
+
+impl Cause {
+    fn progress(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_progress: true }
+    }
+
+    fn trouble(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_progress: false }
+    }
+
+    /// The same, said of the object it is about.
+    fn of(self, object: &str) -> Self {
+        Self { why: format!("{object}: {}", self.why), ..self }
+    }
+}
+
 impl Tree<'_> {
     /// Whether a Kustomization has applied what it should; if not, why, in terms of what is at the bottom of it.
+    ///
+    /// One that has applied an earlier commit and is on its way to the next does its work: every commit leads through that.
     async fn explained(&self, kustomization: &Kustomization) -> Result<Readiness, Trouble> {
         let readiness = kustomization.readiness(self.artifact);
         let Readiness::NotReady { reason, why } = readiness else { return Ok(readiness) };
-        if reason == "DependencyNotReady" {
-            let why = match self.awaited_by(kustomization) {
-                Awaited::Nothing => "It is about to be applied.".to_owned(),
-                Awaited::Missing(name) => format!("It waits for Kustomization {}, which does not exist.", word(&name)),
-                Awaited::Kustomization(cause) => {
-                    let why = match cause.readiness(self.artifact) {
-                        Readiness::NotReady { reason, why } => self.why(cause, &reason, why).await?,
-                        Readiness::Stalled { why, .. } => why,
-                        Readiness::Ready => "It is being applied.".to_owned(),
-                    };
-                    format!("It waits for Kustomization {}: {why}", word(&cause.metadata.name))
+        let cause = if reason == "DependencyNotReady" {
+            match self.awaited_by(kustomization) {
+                Awaited::Nothing => Cause::progress("It is about to be applied."),
+                Awaited::Missing(name) => {
+                    Cause::trouble(format!("It waits for Kustomization {}, which does not exist.", word(&name)))
                 }
-            };
-            return Ok(not_ready(&reason, why));
-        }
-        let why = self.why(kustomization, &reason, why).await?;
-        Ok(not_ready(&reason, why))
+                Awaited::Kustomization(awaited) => {
+                    let cause = match awaited.readiness(self.artifact) {
+                        Readiness::NotReady { reason, why } => self.cause(awaited, &reason, why).await?,
+                        Readiness::Stalled { why, .. } => Cause::trouble(why),
+                        Readiness::Ready => Cause::progress("It is being applied."),
+                    };
+                    cause.of(&format!("It waits for Kustomization {}", word(&awaited.metadata.name)))
+                }
+            }
+        } else {
+            self.cause(kustomization, &reason, why).await?
+        };
+        let is_between_commits = cause.is_progress && kustomization.status.last_applied_revision.is_some();
+        Ok(if is_between_commits { Readiness::Ready } else { not_ready(&reason, cause.why) })
     }
 
     /// What a Kustomization itself lacks: where it waits for health, the object that is not healthy.
-    async fn why(&self, kustomization: &Kustomization, reason: &str, why: String) -> Result<String, Trouble> {
-        if !matches!(reason, "HealthCheckFailed" | "HealthCheckCanceled" | "Progressing" | "ProgressingWithRetry") {
-            return Ok(why);
-        }
+    async fn cause(&self, kustomization: &Kustomization, reason: &str, why: String) -> Result<Cause, Trouble> {
+        let is_progress = match reason {
+            "DependencyNotReady" => return Ok(Cause::progress("It is about to be applied.")),
+            "NotPickedUp" => return Ok(Cause::progress(why)),
+            "Progressing" => true,
+            "HealthCheckFailed" | "HealthCheckCanceled" | "ProgressingWithRetry" => false,
+            _ => return Ok(Cause::trouble(why)),
+        };
         let name = kustomization.metadata.name.as_str();
         let labels = [(LABEL_KUSTOMIZATION, name), (LABEL_KUSTOMIZATION_NAMESPACE, FLUX_NAMESPACE)];
-        if let Some(release) = self.release_not_ready(&labels).await? {
-            return Ok(release);
+        if let Some(cause) = self.release_not_ready(&labels).await? {
+            return Ok(cause);
         }
-        let workload = workload::first_unavailable(self.client, &labels).await?;
-        Ok(workload.map_or(why, |(object, why)| format!("{object}: {why}")))
+        if let Some(cause) = self.workload_not_ready(&labels).await? {
+            return Ok(cause);
+        }
+        Ok(Cause { why, is_progress })
     }
 
     /// The first Helm release with these labels that is not ready, and why.
-    async fn release_not_ready(&self, labels: &[(&str, &str)]) -> Result<Option<String>, Trouble> {
+    async fn release_not_ready(&self, labels: &[(&str, &str)]) -> Result<Option<Cause>, Trouble> {
         let collection = "/apis/helm.toolkit.fluxcd.io/v2/helmreleases";
         let releases: Option<Vec<HelmRelease>> =
             read_all(self.client, ATTEMPT, collection, labels, View::Whole).await?;
-        let releases = releases.unwrap_or_default();
+        let mut waiting = releases.unwrap_or_default();
+        waiting.retain(|release| !release.status.is_ready(release.metadata.generation));
         // One that waits for another explains nothing.
-        let mut waiting: Vec<_> =
-            releases.iter().filter(|release| !release.status.is_ready(release.metadata.generation)).collect();
         waiting.sort_by_key(|release| release.status.ready().is_some_and(|ready| ready.reason == "DependencyNotReady"));
         let Some(release) = waiting.first() else { return Ok(None) };
         let Metadata { name, namespace, .. } = &release.metadata;
         let object = format!("HelmRelease {}/{}", word(namespace), word(name));
         if let Some(why) = self.chart_not_ready(release).await? {
-            return Ok(Some(format!("{object}: {why}")));
+            return Ok(Some(Cause::trouble(why).of(&object)));
         }
         let labels = [(LABEL_HELM_RELEASE, name.as_str()), (LABEL_HELM_RELEASE_NAMESPACE, namespace.as_str())];
-        if let Some((workload, why)) = workload::first_unavailable(self.client, &labels).await? {
-            return Ok(Some(format!("{object}: {workload}: {why}")));
+        if let Some(cause) = self.workload_not_ready(&labels).await? {
+            return Ok(Some(cause.of(&object)));
         }
-        let why = release
-            .status
-            .ready()
-            .map_or_else(|| "Flux has not looked at it yet.".to_owned(), |ready| sentence(&ready.message));
-        Ok(Some(format!("{object}: {why}")))
+        let cause = match release.status.ready() {
+            None => Cause::progress("Flux has not looked at it yet."),
+            Some(ready) => Cause { why: sentence(&ready.message), is_progress: ready.status == "Unknown" },
+        };
+        Ok(Some(cause.of(&object)))
+    }
+
+    /// The first workload with these labels that does not run, and why.
+    async fn workload_not_ready(&self, labels: &[(&str, &str)]) -> Result<Option<Cause>, Trouble> {
+        let found = workload::first_unavailable(self.client, labels).await?;
+        Ok(found.map(|one| Cause { why: one.why, is_progress: one.is_starting }.of(&one.object)))
     }
 
     /// Why the chart of a release is not there, if that is what it waits for.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use vocabulary::Trouble;
 
-use super::FluxConfig;
+use super::{FluxConfig, detect};
 use crate::adapters::{KUBEOPERA, MANAGED_BY};
 
 /// Upstream's is 270 kB with four controllers, 400 kB with all.
@@ -22,15 +22,34 @@ pub(super) const INSTALLATION: &str = "kubeopera.io/flux-installation";
 /// Where upstream's manifest takes images from.
 const UPSTREAM_IMAGES: &str = "ghcr.io/fluxcd/";
 
+/// A flag that we set on one of Flux's controllers.
+struct Flag {
+    controller: &'static str,
+    flag: &'static str,
+    value: &'static str,
+    /// The minor version of Flux that knows it first; an older controller would not start with it.
+    since: u32,
+}
+
+const fn flag(controller: &'static str, flag: &'static str, value: &'static str, since: u32) -> Flag {
+    Flag { controller, flag, value, since }
+}
+
 /// What we change of upstream's flags.
 ///
-/// `--requeue-dependency`: a Kustomization whose dependency is not ready is looked at again after this time. A tree of six
+/// `--requeue-dependency`: what depends on something that is not ready is looked at again after this time. A tree of six
 /// layers would spend three minutes per commit in upstream's 30 s.
+///
+/// `CancelHealthCheckOnNewRevision`: a new commit ends the waiting for the health of the last one. Otherwise the commit that
+/// mends a broken image is not looked at before the time-out of the broken one.
+///
 /// `--no-remote-bases`: kustomize fetches nothing from elsewhere while it builds; our trees need nothing.
-const FLAGS: &[(&str, &str, &str)] = &[
-    ("kustomize-controller", "--requeue-dependency", "5s"),
-    ("helm-controller", "--requeue-dependency", "5s"),
-    ("kustomize-controller", "--no-remote-bases", "true"),
+const FLAGS: &[Flag] = &[
+    flag("kustomize-controller", "--requeue-dependency", "5s", 0),
+    flag("helm-controller", "--requeue-dependency", "5s", 0),
+    flag("kustomize-controller", "--feature-gates", "CancelHealthCheckOnNewRevision=true", 7),
+    flag("helm-controller", "--feature-gates", "CancelHealthCheckOnNewRevision=true", 8),
+    flag("kustomize-controller", "--no-remote-bases", "true", 0),
 ];
 
 /// Flux as it is installed.
@@ -136,6 +155,8 @@ fn patch(object: &mut DynamicObject, config: &FluxConfig) {
         return;
     }
     let name = object.metadata.name.clone().unwrap_or_default();
+    let version = object.metadata.labels.as_ref().and_then(|labels| labels.get("app.kubernetes.io/version"));
+    let minor = version.and_then(|version| detect::minor(version)).unwrap_or_default();
     let Some(pod) = object.data.pointer_mut("/spec/template/spec").and_then(serde_json::Value::as_object_mut) else {
         return;
     };
@@ -152,8 +173,11 @@ fn patch(object: &mut DynamicObject, config: &FluxConfig) {
             }
         }
         let Some(args) = container.get_mut("args").and_then(serde_json::Value::as_array_mut) else { continue };
-        for (_, flag, value) in FLAGS.iter().filter(|(controller, ..)| *controller == name) {
-            args.retain(|arg| arg.as_str().is_none_or(|arg| arg.split('=').next() != Some(flag)));
+        for Flag { flag, value, .. } in FLAGS.iter().filter(|flag| flag.controller == name && flag.since <= minor) {
+            // Feature gates add up; of any other flag the last one would win, and one is enough.
+            args.retain(|arg| {
+                *flag == "--feature-gates" || arg.as_str().is_none_or(|arg| arg.split('=').next() != Some(*flag))
+            });
             args.push(format!("{flag}={value}").into());
         }
     }
@@ -305,7 +329,7 @@ spec: {template: {spec: {containers: [{name: manager, image: 'ghcr.io/fluxcd/sou
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: kustomize-controller, namespace: flux-system}
+metadata: {name: kustomize-controller, namespace: flux-system, labels: {app.kubernetes.io/version: v2.9.4}}
 spec: {template: {spec: {containers: [{name: manager, image: 'ghcr.io/fluxcd/kustomize-controller:v1.9.4', args: [--requeue-dependency=30s]}]}}}
 ";
 
@@ -377,6 +401,23 @@ spec: {template: {spec: {containers: [{name: manager, image: 'ghcr.io/fluxcd/kus
         assert_eq!(at(&parsed(None, &[]), "source-controller", args), &serde_json::json!(["--log-level=info"]));
         assert_eq!(
             at(&parsed(None, &[]), "kustomize-controller", args),
+            &serde_json::json!([
+                "--requeue-dependency=5s",
+                "--feature-gates=CancelHealthCheckOnNewRevision=true",
+                "--no-remote-bases=true"
+            ])
+        );
+    }
+
+    #[test]
+    fn a_controller_gets_no_flag_it_does_not_know() {
+        let old = MANIFEST.replace("v2.9.4", "v2.6.4");
+        let config = config(Path::new("flux.yaml"), "");
+
+        let manifest = Manifest::parse(old.as_bytes(), &config).unwrap();
+
+        assert_eq!(
+            at(&manifest, "kustomize-controller", "/spec/template/spec/containers/0/args"),
             &serde_json::json!(["--requeue-dependency=5s", "--no-remote-bases=true"])
         );
     }

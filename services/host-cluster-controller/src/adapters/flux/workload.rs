@@ -11,6 +11,11 @@ use vocabulary::Trouble;
 /// Characters of a remote message that are shown.
 const MESSAGE: usize = 200;
 
+/// Reason of a workload whose pods have no complaint.
+const STARTING: &str = "Starting";
+/// Reason of a workload whose pods do not exist yet.
+const NO_PODS: &str = "NoPods";
+
 /// The kinds of workloads, by their collections.
 const KINDS: [(&str, &str); 3] = [
     ("Deployment", "/apis/apps/v1/deployments"),
@@ -30,21 +35,37 @@ pub(super) async fn readiness(client: &Client, workload: &Workload) -> Result<Re
     Ok(not_ready(&reason, why))
 }
 
-/// The first workload with these labels that is not available, as people name it, and why.
+/// A workload that is not available.
+pub(super) struct Unavailable {
+    /// As people name it: `Deployment traefik/traefik`.
+    pub(super) object: String,
+    /// What its pods say, as a sentence.
+    pub(super) why: String,
+    /// Nothing is wrong, they only take their time.
+    pub(super) is_starting: bool,
+}
+
+/// The workload with these labels that is not available, and of several one that complains.
 pub(super) async fn first_unavailable(
     client: &Client,
     labels: &[(&str, &str)],
-) -> Result<Option<(String, String)>, Trouble> {
+) -> Result<Option<Unavailable>, Trouble> {
+    let mut starting = None;
     for (kind, collection) in KINDS {
         let attempt = Attempt("look at the workloads of the tree");
         let found: Option<Vec<Workload>> = read_all(client, attempt, collection, labels, View::Whole).await?;
         for workload in found.unwrap_or_default() {
-            if let Readiness::NotReady { why, .. } = readiness(client, &workload).await? {
-                return Ok(Some((format!("{kind} {}/{}", word(workload.namespace()), word(workload.name())), why)));
+            let Readiness::NotReady { reason, why } = readiness(client, &workload).await? else { continue };
+            let object = format!("{kind} {}/{}", word(workload.namespace()), word(workload.name()));
+            let is_starting = matches!(reason.as_str(), STARTING | NO_PODS);
+            let unavailable = Unavailable { object, why, is_starting };
+            if !is_starting {
+                return Ok(Some(unavailable));
             }
+            starting.get_or_insert(unavailable);
         }
     }
-    Ok(None)
+    Ok(starting)
 }
 
 /// The worst that the pods with these labels have to say, as a word and a sentence.
@@ -61,8 +82,8 @@ pub(super) async fn why_pods_wait(
     let worst = pods.iter().filter_map(Pod::complaint).max_by_key(|complaint| complaint.weight);
     Ok(match worst {
         Some(complaint) => (complaint.reason, complaint.why),
-        None if pods.is_empty() => ("NoPods".to_owned(), "Its pods have not been created yet.".to_owned()),
-        None => ("Starting".to_owned(), "Its pods are starting.".to_owned()),
+        None if pods.is_empty() => (NO_PODS.to_owned(), "Its pods have not been created yet.".to_owned()),
+        None => (STARTING.to_owned(), "Its pods are starting.".to_owned()),
     })
 }
 

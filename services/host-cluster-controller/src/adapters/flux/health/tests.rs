@@ -13,7 +13,7 @@ fn ready(status: &str, reason: &str, message: &str) -> Value {
     json!([{"type": "Ready", "status": status, "reason": reason, "message": message, "observedGeneration": 2}])
 }
 
-fn kustomization(name: &str, applied: &str, conditions: Value, depends_on: &[&str]) -> Kustomization {
+fn kustomization(name: &str, applied: Option<&str>, conditions: Value, depends_on: &[&str]) -> Kustomization {
     let depends_on: Vec<_> = depends_on.iter().map(|name| json!({"name": name})).collect();
     serde_json::from_value(json!({
         "metadata": {"name": name, "namespace": "flux-system", "generation": 2},
@@ -100,15 +100,15 @@ async fn whoever_waits_for_others_names_the_first_cause() {
     let waits =
         |name: &str| ready("False", "DependencyNotReady", &format!("dependency 'flux-system/{name}' is not ready"));
     let tree = [
-        kustomization("kubeopera-apps", BEFORE, waits("kubeopera-configs"), &["kubeopera-configs"]),
-        kustomization("kubeopera-configs", BEFORE, waits("kubeopera-controllers"), &["kubeopera-controllers"]),
+        kustomization("kubeopera-apps", None, waits("kubeopera-configs"), &["kubeopera-configs"]),
+        kustomization("kubeopera-configs", None, waits("kubeopera-controllers"), &["kubeopera-controllers"]),
         kustomization(
             "kubeopera-controllers",
-            BEFORE,
+            None,
             ready("False", "BuildFailed", "no such file: x.yaml"),
             &["kubeopera-crds"],
         ),
-        kustomization("kubeopera-crds", NOW, ready("True", "ReconciliationSucceeded", ""), &[]),
+        kustomization("kubeopera-crds", Some(NOW), ready("True", "ReconciliationSucceeded", ""), &[]),
     ];
     let client = server(&[]);
 
@@ -123,14 +123,34 @@ async fn a_dependency_that_is_missing_met_or_circular_is_said_to_be_so() {
     let waits = || ready("False", "DependencyNotReady", "dependency is not ready");
     let client = server(&[]);
 
-    let missing = [kustomization("a", BEFORE, waits(), &["b"])];
+    let missing = [kustomization("a", None, waits(), &["b"])];
     assert_eq!(why(&client, &missing, 0).await, "It waits for Kustomization b, which does not exist.");
-    let met = [kustomization("a", BEFORE, waits(), &["b"]), kustomization("b", NOW, ready("True", "", ""), &[])];
+    let met = [kustomization("a", None, waits(), &["b"]), kustomization("b", Some(NOW), ready("True", "", ""), &[])];
     assert_eq!(why(&client, &met, 0).await, "It is about to be applied.");
-    let behind = [kustomization("a", BEFORE, waits(), &["b"]), kustomization("b", BEFORE, ready("True", "", ""), &[])];
+    let behind =
+        [kustomization("a", None, waits(), &["b"]), kustomization("b", Some(BEFORE), ready("True", "", ""), &[])];
     assert_eq!(why(&client, &behind, 0).await, "It waits for Kustomization b: It is being applied.");
-    let circle = [kustomization("a", BEFORE, waits(), &["b"]), kustomization("b", BEFORE, waits(), &["a"])];
+    let circle = [kustomization("a", None, waits(), &["b"]), kustomization("b", None, waits(), &["a"])];
     assert!(why(&client, &circle, 0).await.starts_with("It waits for Kustomization "));
+}
+
+#[tokio::test]
+async fn on_the_way_to_the_next_commit_nothing_is_wrong_until_something_is() {
+    let client = server(&[]);
+    let readiness = async |conditions: Value, depends_on: &[&str]| {
+        let tree = [
+            kustomization("a", Some(BEFORE), conditions, depends_on),
+            kustomization("b", Some(BEFORE), ready("True", "ReconciliationSucceeded", ""), &[]),
+        ];
+        let tree = Tree { client: &client, artifact: Some(NOW), kustomizations: &tree };
+        tree.explained(&tree.kustomizations[0]).await.unwrap().is_ready()
+    };
+
+    assert!(readiness(ready("Unknown", "Progressing", "Reconciliation in progress"), &[]).await);
+    assert!(readiness(ready("False", "DependencyNotReady", "dependency is not ready"), &["b"]).await);
+    assert!(!readiness(ready("False", "DependencyNotReady", "dependency is not ready"), &["c"]).await);
+    assert!(!readiness(ready("False", "HealthCheckFailed", "timeout"), &[]).await);
+    assert!(!readiness(ready("False", "BuildFailed", "no such file"), &[]).await);
 }
 
 #[tokio::test]
@@ -156,7 +176,7 @@ async fn a_health_check_that_waits_names_the_pod_at_the_bottom_of_it() {
             {"reason": "ErrImagePull", "message": "not found"}}}]}}]})
     }
     let message = "Running health checks for revision main@sha1:2222 with a timeout of 9m30s";
-    let tree = [kustomization("kubeopera-controllers", BEFORE, ready("Unknown", "Progressing", message), &[])];
+    let tree = [kustomization("kubeopera-controllers", None, ready("Unknown", "Progressing", message), &[])];
     let client = server(&[
         ("/apis/helm.toolkit.fluxcd.io/v2/helmreleases", releases),
         ("/apis/source.toolkit.fluxcd.io/v1/namespaces/ingress/ocirepositories/traefik", chart),
@@ -180,7 +200,7 @@ async fn a_chart_that_cannot_be_fetched_is_named_before_the_release_that_needs_i
     fn chart() -> Value {
         json!({"status": {"conditions": [{"type": "Ready", "status": "False", "message": "no chart version found"}]}})
     }
-    let tree = [kustomization("kubeopera-controllers", BEFORE, ready("False", "HealthCheckFailed", "timeout"), &[])];
+    let tree = [kustomization("kubeopera-controllers", None, ready("False", "HealthCheckFailed", "timeout"), &[])];
     let client = server(&[
         ("/apis/helm.toolkit.fluxcd.io/v2/helmreleases", releases),
         ("/apis/source.toolkit.fluxcd.io/v1/namespaces/flux-system/helmcharts/kube-system-metrics-server", chart),
