@@ -103,3 +103,6 @@ pub fn is_conflict(error: &DbErr) -> bool {
     // PostgreSQL: serialization failure, deadlock. SQLite: busy, and busy because of a stale snapshot.
     code.is_some_and(|code| matches!(code.as_ref(), "40001" | "40P01" | "5" | "517"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -135,3 +135,38 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_kind_of_a_trouble_decides_the_status_and_a_bug_keeps_its_words_to_itself() {
+        for (trouble, status, tells) in [
+            (Trouble::waiting("Busy", "The cluster is busy."), 503, true),
+            (Trouble::transient("Unreachable", "The server is away."), 503, true),
+            (Trouble::rejected("Forbidden", "The account may not do this."), 409, true),
+            (Trouble::bug("Broken", "CANARY"), 500, false),
+        ] {
+            let words = trouble.message.clone();
+            let response = Problem::from(trouble).into_response();
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503);
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(String::from_utf8_lossy(&body).contains(&words), tells);
+        }
+    }
+
+    #[test]
+    fn a_wait_is_told_in_whole_seconds_and_never_shorter_than_it_is() {
+        for (wait, told) in [(0, "1"), (1, "1"), (1000, "1"), (1001, "2"), (59_500, "60")] {
+            let problem =
+                Problem::new(StatusCode::TOO_MANY_REQUESTS, "x", "X.").retry_after(Duration::from_millis(wait));
+            assert_eq!(problem.into_response().headers()[header::RETRY_AFTER], told);
+        }
+    }
+}

@@ -65,3 +65,60 @@ pub async fn time_limit(State(limit): State<Duration>, request: Request, next: N
 pub fn panicked(_text: Box<dyn Any + Send + 'static>) -> Response {
     Problem::internal().into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use axum::{
+        Router,
+        body::Body,
+        middleware::{from_fn, from_fn_with_state},
+        routing::get,
+    };
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+    use tower_http::catch_panic::CatchPanicLayer;
+
+    use super::*;
+
+    async fn answer(path: &str) -> (StatusCode, http::HeaderMap, String) {
+        let router = Router::new()
+            .route("/panics", get(async || -> &'static str { panic!("CANARY") }))
+            .route("/hangs", get(std::future::pending::<&'static str>))
+            .route("/works", get(async || id()))
+            .layer(from_fn_with_state(Duration::from_millis(20), time_limit))
+            .layer(CatchPanicLayer::custom(panicked))
+            .layer(from_fn(scope));
+        let request = Request::get(path).header("x-request-id", "CANARY").body(Body::empty()).unwrap();
+        let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (parts.status, parts.headers, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_our_fault_and_tells_nothing_but_the_id_of_the_request() {
+        let (status, headers, body) = answer("/panics").await;
+
+        assert_eq!((status.as_u16(), headers["content-type"].to_str().unwrap()), (500, "application/problem+json"));
+        assert!(body.contains(headers[ID_HEADER].to_str().unwrap()) && body.contains("internal_error"), "{body}");
+        assert!(!body.contains("CANARY"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_takes_too_long_is_given_up() {
+        let (status, headers, body) = answer("/hangs").await;
+
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert!(headers.contains_key("retry-after") && body.contains("timed_out"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn every_request_has_an_id_of_ours_whatever_the_client_sends() {
+        let (_, headers, body) = answer("/works").await;
+
+        assert_eq!(headers[ID_HEADER].to_str().unwrap(), body);
+        assert!(body.parse::<Uuid>().is_ok_and(|id| !id.is_nil()), "{body}");
+        assert_ne!(answer("/works").await.2, body);
+    }
+}

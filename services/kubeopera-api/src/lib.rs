@@ -62,7 +62,7 @@ pub async fn run(
     tasks.spawn(events::keep_announcing(platform, background.clone()));
     tasks.close();
 
-    let served = service_kit::serve::serve(listener, router, shutdown).await;
+    let served = service_kit::serve::serve(listener, router, service_kit::serve::Limits::default(), shutdown).await;
     background.cancel();
     tasks.wait().await;
     Ok(served?)

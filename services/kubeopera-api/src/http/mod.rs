@@ -101,7 +101,7 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         .merge(api)
         .merge(health::routes())
         .fallback(ui::serve)
-        .method_not_allowed_fallback(method_not_allowed)
+        .method_not_allowed_fallback(async || method_not_allowed())
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(request::panicked))
         .layer(from_fn(security_headers))
@@ -109,7 +109,7 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         .with_state(platform))
 }
 
-async fn method_not_allowed() -> Problem {
+fn method_not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not know this method.")
         .hint("The header Allow lists those it knows.")
 }
