@@ -11,6 +11,8 @@ mod install;
 mod observe;
 pub mod ports;
 mod reconcile;
+#[cfg(test)]
+mod tests;
 mod watch;
 mod write_status;
 

@@ -13,18 +13,13 @@ use crate::{World, act::act, observe::observe, write_status::write_status};
 pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trouble> {
     let Some(resource) = world.host_clusters.get(name).await? else { return Ok(Requeue::AwaitChange) };
     let previous = resource.status.clone().unwrap_or_default();
-    let mut facts = Facts::before_looking(
-        Resource::of(&resource),
-        previous,
-        Timestamp::now(),
-        rand::random(),
-        world.provisioner.is_some(),
-    );
+    let mut facts =
+        Facts::before_looking(Resource::of(&resource), previous, now(), rand::random(), world.provisioner.is_some());
 
     let step = decide(&mut facts, world).await;
     let outcome = act(&step, &resource, world).await;
     // Git and Terraform take their time: what is published and when to look again count from the end.
-    facts.now = Timestamp::now();
+    facts.now = now();
     let Report { status, requeue, events } = report(&facts, &step, &outcome);
 
     if let Some(status) = status {
@@ -38,6 +33,12 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
         world.host_clusters.tell(&resource, &event).await;
     }
     Ok(requeue)
+}
+
+/// Now, in whole seconds: Kubernetes' times know no smaller ones, and a status must read back as it was written.
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// Looks at one thing after the other, as far as the decision needs.

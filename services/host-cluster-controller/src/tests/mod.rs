@@ -1,0 +1,224 @@
+//! The driver with its ports in memory: what it asks for, what it publishes, and how often.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod api;
+mod memory;
+
+use host_cluster_controller_crd::Phase;
+use host_cluster_controller_decide::Requeue;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use serde_json::json;
+use vocabulary::Trouble;
+
+use self::memory::{CANARY, ID, Memory, host_cluster};
+use crate::reconcile::reconcile;
+
+async fn pass(memory: &Memory) -> Requeue {
+    reconcile(ID, &memory.world()).await.unwrap()
+}
+
+/// Passes, one after the other, until the phase is reached. Nothing in this world takes time.
+async fn until(memory: &Memory, phase: Phase) {
+    for _ in 0..50 {
+        if memory.phase() == Some(phase) {
+            return;
+        }
+        pass(memory).await;
+    }
+    panic!("never {phase:?}, but {:?}: {}", memory.phase(), memory.message());
+}
+
+fn with_administrator() -> serde_json::Value {
+    let mut resource = host_cluster();
+    resource["spec"]["adminEmail"] = json!("admin@acme.com");
+    resource["spec"]["adminUsername"] = json!("captain");
+    resource
+}
+
+#[tokio::test]
+async fn a_registered_cluster_goes_to_ready_one_effect_and_one_status_at_a_time() {
+    let memory = Memory::with(with_administrator());
+    let mut calls_of_each_pass = Vec::new();
+    while memory.phase() != Some(Phase::Ready) {
+        pass(&memory).await;
+        calls_of_each_pass.push(memory.calls());
+    }
+
+    let effects =
+        ["add_finalizer", "install flux", "write git secret", "ensure tree", "point flux", "ensure administrator"];
+    for calls in &calls_of_each_pass {
+        assert_eq!(calls.iter().filter(|call| *call == "write_status").count(), 1, "{calls:?}");
+        assert!(calls.iter().filter(|call| effects.contains(&call.as_str())).count() <= 1, "{calls:?}");
+    }
+    let done: Vec<_> = calls_of_each_pass.iter().flatten().filter(|call| effects.contains(&call.as_str())).collect();
+    assert_eq!(done, effects.iter().collect::<Vec<_>>(), "each effect once and in this order");
+
+    let mut phases: Vec<_> = memory.state().statuses.iter().map(|status| status.phase.unwrap().as_str()).collect();
+    phases.dedup();
+    assert_eq!(phases, ["Pending", "BootstrappingFlux", "GeneratingGitOpsTree", "InstallingKubeOpera", "Ready"]);
+    assert_eq!(
+        memory.message(),
+        "Flux healthy and reconciling fluxcd/clusters/harbour. Administrator admin@acme.com created."
+    );
+}
+
+#[tokio::test]
+async fn a_phase_is_published_before_its_work_begins() {
+    let memory = Memory::with(host_cluster());
+    for (phase, effect) in [
+        (Phase::BootstrappingFlux, "install flux"),
+        (Phase::GeneratingGitOpsTree, "ensure tree"),
+        (Phase::InstallingKubeOpera, "point flux"),
+    ] {
+        until(&memory, phase).await;
+        assert!(!memory.calls().contains(&effect.to_owned()), "{effect} came before {phase:?} was published");
+    }
+}
+
+#[tokio::test]
+async fn a_healthy_cluster_is_looked_at_and_nothing_is_written() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::Ready).await;
+    pass(&memory).await;
+    let told = memory.state().events.len();
+    memory.calls();
+
+    let requeue = pass(&memory).await;
+
+    assert_eq!(
+        memory.calls(),
+        ["get", "look at secret", "look at cluster", "look at flux", "look at sync", "look at git secret"]
+    );
+    assert!(matches!(requeue, Requeue::After(after) if (60..=66).contains(&after.as_secs())), "{requeue:?}");
+    assert_eq!(memory.state().events.len(), told);
+}
+
+#[tokio::test]
+async fn no_more_is_looked_at_than_the_milestone_needs() {
+    let memory = Memory::with(host_cluster());
+    pass(&memory).await;
+    assert_eq!(memory.calls(), ["get", "add_finalizer", "write_status"]);
+    pass(&memory).await;
+    assert_eq!(memory.calls(), ["get", "look at secret", "write_status"]);
+    until(&memory, Phase::GeneratingGitOpsTree).await;
+    memory.calls();
+    pass(&memory).await;
+    assert_eq!(
+        memory.calls(),
+        [
+            "get",
+            "look at secret",
+            "look at cluster",
+            "look at present",
+            "read git credentials",
+            "ensure tree",
+            "write_status"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_status_that_could_not_be_written_costs_nothing_but_the_time() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::GeneratingGitOpsTree).await;
+    memory.state().failing = Some(("write_status", Trouble::transient("ServerError", "The API server answered 500.")));
+
+    let failed = reconcile(ID, &memory.world()).await;
+
+    assert_eq!(failed.unwrap_err().reason, "ServerError");
+    assert_eq!(memory.phase(), Some(Phase::GeneratingGitOpsTree));
+    until(&memory, Phase::Ready).await;
+    assert_eq!(memory.state().commits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_trouble_is_published_once_and_its_time_is_awaited() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::GeneratingGitOpsTree).await;
+    memory.state().failing =
+        Some(("ensure tree", Trouble::transient("GitUnreachable", "The Git server does not answer.")));
+    pass(&memory).await;
+    assert_eq!(memory.message(), "The Git server does not answer. Retrying (attempt 2).");
+    memory.calls();
+
+    // Something else happens to the resource before the attempt is due.
+    pass(&memory).await;
+
+    assert_eq!(memory.calls(), ["get", "look at secret"], "neither the cluster nor Git is bothered");
+}
+
+#[tokio::test]
+async fn the_administrators_password_is_kept_before_the_account_exists_and_never_changes() {
+    let memory = Memory::with(with_administrator());
+    until(&memory, Phase::InstallingKubeOpera).await;
+    memory.state().failing = Some(("ensure administrator", Trouble::transient("-", "-")));
+    while !memory.message().contains("Retrying") {
+        pass(&memory).await;
+    }
+    let made = memory.state().password.clone().unwrap();
+    assert_eq!(
+        memory.message(),
+        "The first administrator could not be created: auth-service is not available at the moment. Retrying (attempt 2)."
+    );
+
+    memory.state().resource.as_mut().unwrap().status.as_mut().unwrap().retry = None;
+    until(&memory, Phase::Ready).await;
+
+    assert_eq!(memory.state().administrator, Some(("captain".to_owned(), made)));
+    let status = memory.state().statuses.last().unwrap().clone();
+    assert_eq!(status.admin_password_secret_ref.as_deref(), Some("hostcluster-7e9d3a1b-admin-password"));
+}
+
+#[tokio::test]
+async fn no_secret_is_in_any_status_or_event() {
+    let memory = Memory::with(with_administrator());
+    until(&memory, Phase::Ready).await;
+
+    let state = memory.state();
+    assert!(state.password.as_ref().unwrap().contains(CANARY), "the canary was planted");
+    let published = serde_json::to_string(&state.statuses).unwrap() + &state.events.join("\n");
+    assert!(!published.contains(CANARY), "{published}");
+}
+
+#[tokio::test]
+async fn without_a_provisioner_creating_a_cluster_fails_with_a_sentence() {
+    let mut resource = host_cluster();
+    resource["spec"]["mode"] = json!("provision_eks");
+    resource["spec"]["provider"] = json!("aws");
+    resource["spec"]["provisioning"] = json!({
+        "topology": "managed_eks", "nodeCount": 2, "instanceType": "t3.medium", "kubernetesVersion": "1.31.0",
+        "credentialRef": "cloud-credential-5",
+    });
+    let memory = Memory::with(resource);
+
+    until(&memory, Phase::Failed).await;
+
+    assert!(memory.message().starts_with("This KubeOpera has no cluster-provisioner"), "{}", memory.message());
+}
+
+#[tokio::test]
+async fn a_deleted_cluster_is_let_go_of_in_order_and_its_status_is_not_written_any_more() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::Ready).await;
+    memory.calls();
+    {
+        let mut state = memory.state();
+        let metadata = &mut state.resource.as_mut().unwrap().metadata;
+        metadata.deletion_timestamp = Some(Time(jiff::Timestamp::now()));
+        metadata.generation = Some(2);
+    }
+    let mut last = Requeue::AtOnce;
+    let mut calls = Vec::new();
+    while memory.state().resource.is_some() {
+        last = pass(&memory).await;
+        calls = memory.calls().into_iter().chain(calls).collect();
+    }
+
+    let order =
+        ["release_finalizer", "remove git secret", "remove source", "remove kustomizations", "suspend kustomizations"];
+    let mut came = calls.iter().filter(|call| order.contains(&call.as_str()));
+    assert!(order.iter().all(|wanted| came.next().is_some_and(|call| call == wanted)), "{calls:?}");
+    assert_eq!(last, Requeue::AwaitChange);
+    assert_eq!(pass(&memory).await, Requeue::AwaitChange);
+    assert_eq!(memory.calls(), ["get"], "of a resource that is gone nothing is asked");
+}
