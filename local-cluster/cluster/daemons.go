@@ -46,8 +46,8 @@ func (c *Cluster) programsOf(i int) []string {
 
 const serviceCIDR = "10.96.0.0/16"
 
-// programs are the folders with the built programs.
-type programs struct{ kubernetes, addons string }
+// programs are the folders with what is built: the programs, and containerd's store with the images.
+type programs struct{ kubernetes, addons, images string }
 
 // daemon is how the program runs on the i-th machine.
 func (c *Cluster) daemon(name string, i int) machine.Daemon {

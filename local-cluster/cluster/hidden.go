@@ -1,6 +1,9 @@
 package cluster
 
-import "kubeopera.io/local-cluster/machine"
+import (
+	"kubeopera.io/local-cluster/images"
+	"kubeopera.io/local-cluster/machine"
+)
 
 // Hidden runs the command with which this program called itself inside a machine, if it is one. The main function of every program that
 // brings clusters up gives it its arguments first.
@@ -13,6 +16,8 @@ func Hidden(arguments []string) (handled bool, err error) {
 		return true, machine.First(arguments[1])
 	case machine.DaemonCommand:
 		return true, machine.StartDaemon(arguments[1])
+	case images.StoreCommand:
+		return true, images.Fill(arguments[1])
 	case ResolveCommand:
 		return true, Resolve(arguments[1])
 	}

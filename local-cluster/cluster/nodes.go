@@ -19,26 +19,15 @@ import (
 	"kubeopera.io/local-cluster/network"
 )
 
-// ready are the stages that a node's start in the background goes through; each channel gives one error, or nil.
-type ready struct{ base, rest chan error }
+// nodeSets are the images that every node has from the start.
+var nodeSets = []images.Set{images.Base, images.Metrics, images.Flux}
 
-// startNodes starts containerd on every node and imports the images, first what a node cannot be without.
-func (c *Cluster) startNodes(ctx context.Context, say *clock) []ready {
-	var all []ready
-	for i := range c.Spec.Nodes {
-		stages := ready{make(chan error, 1), make(chan error, 1)}
-		all = append(all, stages)
-		go func() {
-			err := c.startContainerd(ctx, i)
-			if err == nil {
-				err = c.importSets(ctx, i, say, images.Base)
-			}
-			stages.base <- err
-			if err == nil {
-				err = c.importSets(ctx, i, say, nodeSets[1:]...)
-			}
-			stages.rest <- err
-		}()
+// startNodes starts containerd on every node in the background; each channel gives an error, or nil.
+func (c *Cluster) startNodes(ctx context.Context) []chan error {
+	all := make([]chan error, c.Spec.Nodes)
+	for i := range all {
+		all[i] = make(chan error, 1)
+		go func() { all[i] <- c.startContainerd(ctx, i) }()
 	}
 	return all
 }
@@ -47,38 +36,54 @@ func (c *Cluster) startContainerd(ctx context.Context, i int) error {
 	if err := c.configure(i); err != nil {
 		return err
 	}
+	if err := c.giveImages(i); err != nil {
+		return err
+	}
 	if err := c.start(ctx, containerd, i); err != nil {
 		return err
 	}
-	return c.await(ctx, nodeLimit, "containerd does not answer", []string{containerd}, i, func(ctx context.Context) error {
+	if err := c.await(ctx, nodeLimit, "containerd does not answer", []string{containerd}, i, func(ctx context.Context) error {
 		output, err := c.machine(i).Run(ctx, "ctr", "version")
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, output)
 		}
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
+	return c.renewImages(ctx, i)
 }
 
-func (c *Cluster) importSets(ctx context.Context, i int, say *clock, sets ...images.Set) error {
-	for _, set := range sets {
-		path, key, err := set.File(ctx, c.out)
+// storeMark tells which store the node's images are from.
+func (c *Cluster) storeMark(i int) string { return filepath.Join(c.machine(i).Dir, "images") }
+
+// giveImages gives a new node its images.
+func (c *Cluster) giveImages(i int) error {
+	data := filepath.Join(c.machine(i).Dir, "containerd")
+	if _, err := os.Stat(data); err == nil {
+		return nil
+	}
+	if err := images.Clone(c.programs.images, data); err != nil {
+		return err
+	}
+	return writeConfig(c.storeMark(i), []byte(filepath.Base(c.programs.images)))
+}
+
+// renewImages imports what is built differently since the node got its images.
+func (c *Cluster) renewImages(ctx context.Context, i int) error {
+	if mark, err := os.ReadFile(c.storeMark(i)); err == nil && string(mark) == filepath.Base(c.programs.images) {
+		return nil
+	}
+	for _, set := range nodeSets {
+		path, _, err := set.File(ctx, c.out)
 		if err != nil {
 			return err
-		}
-		// The mark is beside containerd's own data and goes with it.
-		mark := filepath.Join(c.machine(i).Dir, "containerd", "imported-"+set.Name+"-"+key)
-		if _, err := os.Stat(mark); err == nil {
-			continue
 		}
 		if err := c.importFile(ctx, i, path); err != nil {
 			return err
 		}
-		if err := os.WriteFile(mark, nil, 0o644); err != nil {
-			return err
-		}
-		say.say("images of %s imported on %s", set.Name, c.nodeName(i))
 	}
-	return nil
+	return writeConfig(c.storeMark(i), []byte(filepath.Base(c.programs.images)))
 }
 
 func (c *Cluster) importFile(ctx context.Context, i int, path string) error {
@@ -94,8 +99,8 @@ func (c *Cluster) importFile(ctx context.Context, i int, path string) error {
 }
 
 // awaitNodes starts the nodes' programs as soon as their first images are there, and waits until pods can run and resolve names.
-func (c *Cluster) awaitNodes(ctx context.Context, say *clock, stages []ready) error {
-	if len(stages) == 0 {
+func (c *Cluster) awaitNodes(ctx context.Context, say *clock, started []chan error) error {
+	if len(started) == 0 {
 		return nil
 	}
 	client, err := c.client()
@@ -106,21 +111,21 @@ func (c *Cluster) awaitNodes(ctx context.Context, say *clock, stages []ready) er
 	if err := c.applyManifests(ctx); err != nil {
 		return err
 	}
-	since := make([]time.Time, len(stages))
-	for i := range stages {
-		if err := <-stages[i].base; err != nil {
+	since := make([]time.Time, len(started))
+	for i := range started {
+		if err := <-started[i]; err != nil {
 			return err
 		}
 		if err := c.start(ctx, kubeProxy, i); err != nil {
 			return err
 		}
-		if started, err := c.startNew(ctx, kubelet, i); err != nil {
+		if new, err := c.startNew(ctx, kubelet, i); err != nil {
 			return err
-		} else if started {
+		} else if new {
 			since[i] = time.Now().Truncate(time.Second)
 		}
 	}
-	for i := range stages {
+	for i := range started {
 		if err := c.await(ctx, nodeLimit, "the node "+c.nodeName(i)+" is not ready", []string{containerd, kubelet}, i, func(ctx context.Context) error {
 			return c.nodeReady(ctx, client, i, since[i])
 		}); err != nil {
@@ -145,11 +150,6 @@ func (c *Cluster) awaitNodes(ctx context.Context, say *clock, stages []ready) er
 			return err
 		}
 		say.say("metrics-server available")
-	}
-	for i := range stages {
-		if err := <-stages[i].rest; err != nil {
-			return err
-		}
 	}
 	return nil
 }

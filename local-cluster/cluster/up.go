@@ -28,7 +28,7 @@ const (
 
 // room on the disk that a cluster needs at least: images, container layers and data.
 const (
-	roomPerNode      = 1500 << 20
+	roomPerNode      = 1000 << 20
 	roomControlPlane = 300 << 20
 )
 
@@ -115,6 +115,11 @@ func ensurePrograms(ctx context.Context, spec Spec, out io.Writer) (programs, er
 			return p, err
 		}
 	}
+	if spec.Nodes > 0 {
+		if p.images, err = images.Store(ctx, out, nodeSets...); err != nil {
+			return p, err
+		}
+	}
 	return p, nil
 }
 
@@ -152,17 +157,16 @@ func (c *Cluster) up(ctx context.Context) (Times, error) {
 	if err := c.certificates(); err != nil {
 		return say.times, err
 	}
-	// Images are imported while the control plane starts: each waits for what the other does not need.
 	background, cancel := context.WithCancel(ctx)
 	defer cancel()
-	imported := c.startNodes(background, say)
+	containers := c.startNodes(background)
 	if err := c.startControlPlane(ctx, say); err != nil {
 		return say.times, err
 	}
 	if err := c.startKwok(ctx, say); err != nil {
 		return say.times, err
 	}
-	if err := c.awaitNodes(ctx, say, imported); err != nil {
+	if err := c.awaitNodes(ctx, say, containers); err != nil {
 		return say.times, err
 	}
 	if err := c.startRest(ctx); err != nil {
@@ -317,6 +321,3 @@ func tail(path string) string {
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }
-
-// nodeSets are the images that every node has.
-var nodeSets = []images.Set{images.Base, images.Metrics, images.Flux}
