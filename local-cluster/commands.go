@@ -128,7 +128,7 @@ func kubeconfig() *cobra.Command {
 func buildCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "build",
-		Short: "Build all programs and images that clusters are made of",
+		Short: "Build all that clusters are made of: programs, images, Flux's install manifest",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			for _, component := range build.All {
@@ -138,7 +138,18 @@ func buildCommand() *cobra.Command {
 				}
 				fmt.Printf("%s: %s\n", component.Name, dir)
 			}
-			return nil
+			for _, set := range images.All {
+				path, _, err := set.File(command.Context(), os.Stdout)
+				if err != nil {
+					return err
+				}
+				fmt.Printf("images of %s: %s\n", set.Name, path)
+			}
+			path, _, err := manifests.Flux(command.Context(), os.Stdout)
+			if err == nil {
+				fmt.Printf("Flux's install manifest: %s\n", path)
+			}
+			return err
 		},
 	}
 }
