@@ -14,12 +14,16 @@ pub(crate) fn text(cluster: &Cluster, components: &[Component]) -> String {
     );
     page.push_str(match &cluster.domain {
         Some(_) => "## How it is reached\n\n",
-        None => "The cluster has no domain, so nothing of it is reachable from outside.\nCertificates are signed by an authority of the cluster's own.\n\n",
+        None => "The cluster has no domain, so nothing of it is reachable from outside.\nCertificates are signed by an authority of the cluster's own.\n",
     });
-    if let (Some(domain), Some(grafana)) = (&cluster.domain, cluster.host("grafana")) {
+    if let Some(domain) = &cluster.domain {
         let _ = writeln!(page, "Point `{domain}` and `*.{domain}` to the cluster's ingress address.\n");
-        let _ = writeln!(page, "- https://{domain}: dashboard and API\n- https://{grafana}: Grafana\n");
+        let _ = writeln!(page, "- https://{domain}: dashboard and API");
     }
+    if let (Some(grafana), false) = (cluster.host("grafana"), cluster.present.prometheus_operator) {
+        let _ = writeln!(page, "- https://{grafana}: Grafana");
+    }
+    page.push('\n');
     page.push_str("## What is in it\n\n| part | what for | version | |\n|---|---|---|---|\n");
     for component in components {
         if let Some((version, note)) = row(component) {
@@ -36,7 +40,7 @@ fn row(component: &Component) -> Option<(&str, &str)> {
         Fate::Installed(installation) => {
             Some((installation.release.as_ref().map_or("", |release| release.chart.version), "installed"))
         }
-        Fate::LeftAlone => Some(("", "was there before; used, not managed")),
+        Fate::LeftAlone => Some(("", "not installed: the cluster has its own, which is used")),
         Fate::NotNeeded => None,
     }
 }

@@ -1,0 +1,259 @@
+//! Makes a tree be in Git: look at the branch's tip, compare, commit on top of it, push; and once more from the start
+//! if somebody else was faster. Nothing is remembered between attempts, so an interrupted one costs nothing.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+
+use gitops_scaffolder_contract::{Destination, TreeInputs, WrittenTree};
+use gitops_scaffolder_tree::{LOCK_PATH, Lock, LockUnreadable, Tree, lint, render};
+use rand::RngExt;
+use tokio::sync::Mutex;
+use vocabulary::{GitPath, Trouble};
+
+use crate::{
+    Scaffolder,
+    git::{
+        access::Access,
+        clone::{Change, Clone, Tip, folder_of},
+        program::Failure,
+        trouble::{self, Attempt, Refusal},
+    },
+    merge::{self, Changes, Folder},
+};
+
+/// How often a push may be overtaken. With the pauses between, that is about half a minute of others pushing.
+const ATTEMPTS: u32 = 12;
+
+/// Why one attempt did not succeed.
+enum Setback {
+    /// Somebody else pushed in between.
+    Overtaken,
+    /// Our clone cannot be used.
+    CloneBroken(Failure),
+    /// Something that another attempt at once would not mend.
+    Trouble(Trouble),
+}
+
+impl From<Trouble> for Setback {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl Scaffolder {
+    pub(crate) async fn branch_of(&self, destination: &Destination) -> Result<String, Trouble> {
+        let access = self.access(destination)?;
+        let clone = self.clone_of(destination, &access);
+        let turn = self.turn(&clone.folder).await;
+        let _turn = turn.lock().await;
+        clone.ensure().await.map_err(|failure| local(&failure))?;
+        let tip = clone.tip().await.map_err(|failure| trouble::of(&failure, &destination.url, Attempt::Read))?;
+        Ok(tip.branch)
+    }
+
+    pub(crate) async fn ensure(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble> {
+        let access = self.access(destination)?;
+        let clone = self.clone_of(destination, &access);
+        let turn = self.turn(&clone.folder).await;
+        let _turn = turn.lock().await;
+        let mut made_anew = false;
+        for attempt in 0..ATTEMPTS {
+            match self.attempt(inputs, destination, &clone).await {
+                Ok(written) => return Ok(written),
+                Err(Setback::Trouble(trouble)) => return Err(trouble),
+                Err(Setback::Overtaken) => {
+                    let longest = 100_u64 << attempt.min(5);
+                    let pause = rand::rng().random_range(longest / 2..=longest);
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                }
+                Err(Setback::CloneBroken(failure)) if made_anew => return Err(local(&failure)),
+                Err(Setback::CloneBroken(failure)) => {
+                    made_anew = true;
+                    tracing::warn!(cluster.id = %inputs.cluster, %failure, "a clone cannot be used and is made anew");
+                    clone.discard().await.map_err(|failure| local(&failure))?;
+                }
+            }
+        }
+        let message = format!(
+            "Others change the repository {} so often that the tree of {} could not be added yet. KubeOpera tries again.",
+            destination.url, inputs.name
+        );
+        Err(Trouble::transient("GitBusy", message))
+    }
+
+    async fn attempt(
+        &self,
+        inputs: &TreeInputs,
+        destination: &Destination,
+        clone: &Clone<'_>,
+    ) -> Result<WrittenTree, Setback> {
+        let reading = |failure: Failure| match trouble::is_about_the_clone(&failure) {
+            true => Setback::CloneBroken(failure),
+            false => trouble::of(&failure, &destination.url, Attempt::Read).into(),
+        };
+        clone.ensure().await.map_err(Setback::CloneBroken)?;
+        let Tip { branch, commit } = clone.tip().await.map_err(reading)?;
+        let tip = match commit {
+            Some(commit) => Some(clone.fetch(&branch, &commit).await.map_err(reading)?),
+            None => None,
+        };
+        let there = match &tip {
+            Some(commit) => folder(clone, commit, &inputs.path).await?,
+            None => Folder::new(),
+        };
+        let lock = there.get(LOCK_PATH).map(|text| read_lock(text, inputs)).transpose()?;
+        let tree = self.sound_tree(inputs, lock.as_ref())?;
+        let changes = merge::changes(&there, lock.as_ref(), &tree).map_err(|foreign| not_empty(&foreign, inputs))?;
+        let written = |commit: String| WrittenTree {
+            branch: branch.clone(),
+            commit,
+            tree_hash: render(inputs, &self.tree).hash(),
+            kept_edits: changes.kept_edits.clone(),
+        };
+        if let (Some(tip), true, true) = (&tip, changes.write.is_empty(), changes.remove.is_empty()) {
+            return Ok(written(tip.clone()));
+        }
+        let committer = format!("{} <{}>", self.config.committer.name, self.config.committer.email);
+        let message = message(inputs, &tree, lock.is_none());
+        let change = change(&committer, &message, &inputs.path, &changes);
+        let commit = clone.commit(tip.as_deref(), &change).await.map_err(Setback::CloneBroken)?;
+        push(clone, &commit, &branch, destination).await?;
+        tracing::info!(cluster.id = %inputs.cluster, %commit, branch, "committed the cluster's tree");
+        Ok(written(commit))
+    }
+
+    /// Renders the tree, and answers for it.
+    fn sound_tree(&self, inputs: &TreeInputs, lock: Option<&Lock>) -> Result<Tree, Trouble> {
+        let present = lock.map_or(inputs.present, |lock| lock.present_before(inputs.present));
+        let tree = render(&TreeInputs { present, ..inputs.clone() }, &self.tree);
+        let findings = lint(&tree);
+        if findings.is_empty() {
+            return Ok(tree);
+        }
+        tracing::error!(cluster.id = %inputs.cluster, ?findings, "a rendered tree is not sound");
+        let first = findings.first().map(ToString::to_string).unwrap_or_default();
+        let message = format!(
+            "The tree KubeOpera generated for {} is not sound ({first}), so it was not committed. This is a fault of \
+             KubeOpera: please report it.",
+            inputs.name
+        );
+        Err(Trouble::bug("TreeUnsound", message))
+    }
+
+    fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
+        Access::new(&destination.url, &destination.credential, &self.config.work_dir.join("access"))
+            .map_err(|error| local(&Failure::NotRun(error.to_string())))
+    }
+
+    fn clone_of<'a>(&'a self, destination: &'a Destination, access: &'a Access) -> Clone<'a> {
+        let url = destination.url.as_str();
+        Clone { git: &self.git, folder: folder_of(&self.config.work_dir.join("clones"), url), url, access }
+    }
+
+    async fn turn(&self, folder: &Path) -> Arc<Mutex<()>> {
+        Arc::clone(self.turns.lock().await.entry(folder.to_owned()).or_default())
+    }
+}
+
+/// The files below a cluster's path. A path that leads through a file or a symbolic link leads elsewhere than it says.
+async fn folder(clone: &Clone<'_>, commit: &str, path: &GitPath) -> Result<Folder, Setback> {
+    let ends = path.as_str().match_indices('/').map(|(at, _)| at).chain([path.as_str().len()]);
+    let above: Vec<String> = ends.filter_map(|end| path.as_str().get(..end)).map(str::to_owned).collect();
+    let on_the_way = clone.list(commit, false, &above).await.map_err(Setback::CloneBroken)?;
+    if let Some(entry) = on_the_way.iter().find(|entry| entry.kind != "tree") {
+        let message = format!(
+            "{} is a file or a symbolic link in the repository, so the folder {path} cannot be used. Choose another folder, \
+             or remove it.",
+            entry.path
+        );
+        return Err(Trouble::rejected("PathEscapesRepository", message).into());
+    }
+    let prefix = format!("{path}/");
+    let entries = clone.list(commit, true, std::slice::from_ref(&prefix)).await.map_err(Setback::CloneBroken)?;
+    // What is in overrides/ is the user's and may be large; only whether it is there matters.
+    let (theirs, ours): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .filter(|entry| entry.kind == "blob")
+        .filter_map(|entry| Some((entry.path.strip_prefix(&prefix)?.to_owned(), entry.id)))
+        .partition(|(path, _)| path.starts_with("overrides/"));
+    let ids: Vec<&str> = ours.iter().map(|(_, id)| id.as_str()).collect();
+    let texts = clone.read(&ids).await.map_err(Setback::CloneBroken)?;
+    let mut folder: BTreeMap<String, String> = ours.iter().map(|(path, _)| path.clone()).zip(texts).collect();
+    folder.extend(theirs.into_iter().map(|(path, _)| (path, String::new())));
+    Ok(folder)
+}
+
+fn read_lock(text: &str, inputs: &TreeInputs) -> Result<Lock, Trouble> {
+    let path = &inputs.path;
+    let lock = Lock::parse(text).map_err(|unreadable| match unreadable {
+        LockUnreadable::Malformed => Trouble::rejected(
+            "LockFileUnreadable",
+            format!(
+                "{path}/{LOCK_PATH} in the repository was edited and cannot be read. Restore it from Git's history."
+            ),
+        ),
+        LockUnreadable::Newer => Trouble::rejected(
+            "TreeOfNewerVersion",
+            format!(
+                "The folder {path} of the repository was written by a newer version of KubeOpera. Update this one."
+            ),
+        ),
+    })?;
+    if lock.inputs.id == inputs.cluster {
+        return Ok(lock);
+    }
+    let message = format!(
+        "The folder {path} of the repository holds the tree of another cluster, {}. Choose another folder; if that cluster \
+         is gone, remove the folder from the repository.",
+        lock.inputs.id
+    );
+    Err(Trouble::rejected("GitPathInUse", message))
+}
+
+fn not_empty(merge::Foreign(paths): &merge::Foreign, inputs: &TreeInputs) -> Trouble {
+    let message = format!(
+        "The folder {} of the repository already holds files that KubeOpera did not write ({}). Choose an empty folder.",
+        inputs.path,
+        paths.join(", ")
+    );
+    Trouble::rejected("GitPathInUse", message)
+}
+
+fn message(inputs: &TreeInputs, tree: &Tree, first: bool) -> String {
+    let verb = if first { "Add" } else { "Update" };
+    format!(
+        "{verb} the environment of {}\n\nKubeOpera-Cluster: {}\nKubeOpera-Tree: {}\n",
+        inputs.name,
+        inputs.cluster,
+        tree.hash()
+    )
+}
+
+fn change<'a>(committer: &'a str, message: &'a str, path: &GitPath, changes: &Changes<'a>) -> Change<'a> {
+    let in_repository = |file: &str| format!("{path}/{file}");
+    Change {
+        committer,
+        message,
+        write: changes.write.iter().map(|(file, text)| (in_repository(file), *text)).collect(),
+        remove: changes.remove.iter().map(|file| in_repository(file)).collect(),
+    }
+}
+
+async fn push(clone: &Clone<'_>, commit: &str, branch: &str, destination: &Destination) -> Result<(), Setback> {
+    let Err(failure) = clone.push(commit, branch).await else { return Ok(()) };
+    match trouble::refusal(&failure) {
+        Refusal::Overtaken => Err(Setback::Overtaken),
+        Refusal::Refused(words) => Err(trouble::refused(&destination.url, branch, &words).into()),
+        Refusal::Other => Err(trouble::of(&failure, &destination.url, Attempt::Write).into()),
+    }
+}
+
+/// Our own folder or program failed us, not the server.
+fn local(failure: &Failure) -> Trouble {
+    if *failure == Failure::Missing {
+        return trouble::missing();
+    }
+    let message = format!(
+        "Git could not be used where gitops-scaffolder runs: {failure}. See that git is installed and the disk is not full."
+    );
+    Trouble::transient("GitNotRun", message)
+}

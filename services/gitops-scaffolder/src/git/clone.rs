@@ -1,0 +1,229 @@
+//! Our copy of one remote repository: bare, shallow, and of no worth to anybody but as a cache. A commit is built in it
+//! without a work tree and pushed without force.
+
+use std::path::{Path, PathBuf};
+
+use tokio::fs;
+
+use super::{
+    access::Access,
+    program::{Failure, Git},
+};
+
+/// The default branch of a repository that has none yet and does not say which it wants.
+pub(crate) const FIRST_BRANCH: &str = "main";
+
+/// The remote's branch as of the last fetch, and the commit we are about to push, by names of our own.
+const FETCHED: &str = "refs/kubeopera/fetched";
+const NEXT: &str = "refs/kubeopera/next";
+
+/// A bare clone and whom it is of.
+pub(crate) struct Clone<'a> {
+    pub(crate) git: &'a Git,
+    pub(crate) folder: PathBuf,
+    pub(crate) url: &'a str,
+    pub(crate) access: &'a Access,
+}
+
+/// Where a remote stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tip {
+    /// Its default branch.
+    pub(crate) branch: String,
+    /// The commit the branch is at, if there is one.
+    pub(crate) commit: Option<String>,
+}
+
+/// One entry of a folder in Git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Path from the repository's root.
+    pub(crate) path: String,
+    /// `blob`, `tree` or `commit`.
+    pub(crate) kind: String,
+    /// Object id.
+    pub(crate) id: String,
+}
+
+/// What one commit changes.
+pub(crate) struct Change<'a> {
+    /// `Name <address>`.
+    pub(crate) committer: &'a str,
+    /// Whole message.
+    pub(crate) message: &'a str,
+    /// Files to write, by path from the root.
+    pub(crate) write: Vec<(String, &'a str)>,
+    /// Files to remove.
+    pub(crate) remove: Vec<String>,
+}
+
+impl Clone<'_> {
+    /// Makes the folder a repository, if it is none.
+    pub(crate) async fn ensure(&self) -> Result<(), Failure> {
+        if fs::try_exists(self.folder.join("HEAD")).await.unwrap_or(false) {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.folder).await.map_err(not_run)?;
+        self.git.local(&self.folder, &["init", "--quiet", "--bare"], &[]).await?;
+        Ok(())
+    }
+
+    /// Forgets everything. It all comes back with the next fetch.
+    pub(crate) async fn discard(&self) -> Result<(), Failure> {
+        match fs::remove_dir_all(&self.folder).await {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(not_run(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The remote's default branch and the commit it is at. An empty repository has no commit; which branch it wants to
+    /// have, it tells only who clones it.
+    pub(crate) async fn tip(&self) -> Result<Tip, Failure> {
+        let told =
+            self.git.remote(&self.folder, &["ls-remote", "--symref", "--", self.url, "HEAD"], self.access).await?;
+        let told = String::from_utf8_lossy(&told);
+        let of_head = || told.lines().filter_map(|line| line.strip_suffix("\tHEAD"));
+        let branch = of_head().find_map(|line| line.strip_prefix("ref: refs/heads/"));
+        let commit = of_head().find(|line| !line.starts_with("ref: "));
+        if let (Some(branch), Some(commit)) = (branch, commit) {
+            return Ok(Tip { branch: branch.to_owned(), commit: Some(commit.to_owned()) });
+        }
+        let trial = tempfile::tempdir_in(&self.folder).map_err(not_run)?;
+        let into = trial.path().to_str().ok_or_else(|| Failure::NotRun("the folder's name is not UTF-8".into()))?;
+        let clone = ["clone", "--quiet", "--bare", "--depth=1", "--no-tags", "--", self.url, into];
+        self.git.remote(&self.folder, &clone, self.access).await?;
+        let head = self.git.local(trial.path(), &["symbolic-ref", "--short", "HEAD"], &[]).await?;
+        Ok(Tip { branch: text(&head), commit: None })
+    }
+
+    /// Makes the commit a branch is at be here, and says which it is: the branch may have moved since.
+    pub(crate) async fn fetch(&self, branch: &str, commit: &str) -> Result<String, Failure> {
+        // Commits come here whole or not at all.
+        if self.git.local(&self.folder, &["cat-file", "-e", commit], &[]).await.is_ok() {
+            return Ok(commit.to_owned());
+        }
+        let refspec = format!("+refs/heads/{branch}:{FETCHED}");
+        let fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", self.url, &refspec];
+        self.git.remote(&self.folder, &fetch, self.access).await?;
+        let commit = self.git.local(&self.folder, &["rev-parse", "--verify", FETCHED], &[]).await?;
+        Ok(text(&commit))
+    }
+
+    /// Everything below these paths of a commit: an entry each for a path that is a file, its files for one that ends
+    /// in a slash.
+    pub(crate) async fn list(&self, commit: &str, recursive: bool, paths: &[String]) -> Result<Vec<Entry>, Failure> {
+        let mut arguments = vec!["ls-tree", "-z", "--full-tree"];
+        arguments.extend(recursive.then_some("-r"));
+        arguments.extend([commit, "--"]);
+        arguments.extend(paths.iter().map(String::as_str));
+        let listed = self.git.local(&self.folder, &arguments, &[]).await?;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        Ok(listed.split('\0').filter_map(entry).collect())
+    }
+
+    /// The contents of these blobs, in their order.
+    pub(crate) async fn read(&self, ids: &[&str]) -> Result<Vec<String>, Failure> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = ids.join("\n") + "\n";
+        let answer = self.git.local(&self.folder, &["cat-file", "--batch"], wanted.as_bytes()).await?;
+        blobs(&answer).ok_or_else(|| Failure::NotRun("cat-file answered in a form that is not known".into()))
+    }
+
+    /// Makes a commit on top of `parent`, or the first one.
+    pub(crate) async fn commit(&self, parent: Option<&str>, change: &Change<'_>) -> Result<String, Failure> {
+        let script = script(parent, change);
+        let import = ["fast-import", "--quiet", "--force", "--done", "--date-format=now"];
+        let said = self.git.local(&self.folder, &import, &script).await?;
+        Ok(text(&said))
+    }
+
+    /// Offers a commit to the remote's branch. It is refused if the branch has moved on.
+    pub(crate) async fn push(&self, commit: &str, branch: &str) -> Result<(), Failure> {
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let push = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", "--", self.url, &refspec];
+        self.git.remote(&self.folder, &push, self.access).await?;
+        Ok(())
+    }
+}
+
+/// What `git fast-import` is told: one program makes all blobs, trees and the commit, and tells the commit's id.
+fn script(parent: Option<&str>, change: &Change<'_>) -> Vec<u8> {
+    let mut script = String::new();
+    let mut line = |text: &str| {
+        script.push_str(text);
+        script.push('\n');
+    };
+    let data = |text: &str| format!("data {}\n{text}", text.len());
+    // Whatever an interrupted attempt left under this name is forgotten.
+    line(&format!("reset {NEXT}\n"));
+    line(&format!("commit {NEXT}"));
+    line("mark :1");
+    line(&format!("committer {} now", change.committer));
+    line(&data(change.message));
+    if let Some(parent) = parent {
+        line(&format!("from {parent}"));
+    }
+    for path in &change.remove {
+        line(&format!("D {path}"));
+    }
+    for (path, text) in &change.write {
+        line(&format!("M 100644 inline {path}"));
+        line(&data(text));
+    }
+    line("");
+    line("get-mark :1");
+    line("done");
+    script.into_bytes()
+}
+
+/// `<mode> <kind> <id>\t<path>`.
+fn entry(line: &str) -> Option<Entry> {
+    let (facts, path) = line.split_once('\t')?;
+    let mut facts = facts.split(' ').skip(1);
+    Some(Entry { kind: facts.next()?.to_owned(), id: facts.next()?.to_owned(), path: path.to_owned() })
+}
+
+/// `<id> blob <size>\n<content>\n` for each.
+fn blobs(mut answer: &[u8]) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    while !answer.is_empty() {
+        let end = answer.iter().position(|byte| *byte == b'\n')?;
+        let header = std::str::from_utf8(answer.get(..end)?).ok()?;
+        let size: usize = header.rsplit(' ').next()?.parse().ok()?;
+        let from = end + 1;
+        found.push(String::from_utf8_lossy(answer.get(from..from + size)?).into_owned());
+        answer = answer.get(from + size + 1..)?;
+    }
+    Some(found)
+}
+
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).trim().to_owned()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form `map_err` wants")]
+fn not_run(error: std::io::Error) -> Failure {
+    Failure::NotRun(error.to_string())
+}
+
+/// The folder of the clone of a repository, below `folder`.
+pub(crate) fn folder_of(folder: &Path, url: &str) -> PathBuf {
+    use sha2::{Digest, Sha256};
+    let hash: String = Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("{hash}.git"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blobs_are_read_by_their_size_whatever_is_in_them() {
+        let answer = b"aa blob 6\nx\ny\n\nz\nbb blob 0\n\n";
+
+        assert_eq!(blobs(answer), Some(vec!["x\ny\n\nz".to_owned(), String::new()]));
+        assert_eq!(blobs(b"aa missing\n"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! One change, one commit, whatever happens meanwhile.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use gitops_scaffolder_contract::{GitOpsScaffolder, TreeInputs};
+
+use crate::stage::{Stage, inputs, with_domain};
+
+#[tokio::test]
+async fn an_empty_repository_gets_the_tree_in_one_commit_and_no_other() {
+    let stage = Stage::new().await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "main");
+
+    let first = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let second = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let third = stage.scaffolder("another").await.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+
+    assert_eq!(first.branch, "main");
+    assert_eq!(first.tree_hash, scaffolder.tree_hash(&inputs).await.unwrap());
+    assert_eq!((&second, &third), (&first, &first));
+    assert_eq!(stage.history("main"), ["Add the environment of prod"]);
+    assert_eq!(stage.git(&["rev-parse", "main"]), first.commit);
+    let files = stage.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert!(files.lines().all(|path| path.starts_with("fluxcd/clusters/prod/")), "{files}");
+    assert!(files.contains("fluxcd/clusters/prod/infrastructure/controllers/cert-manager.yaml"), "{files}");
+    let body = stage.git(&["log", "-1", "--format=%an <%ae>%n%(trailers)", "main"]);
+    let trailers = format!("KubeOpera-Cluster: {}\nKubeOpera-Tree: {}", inputs.cluster, first.tree_hash);
+    assert_eq!(body, format!("KubeOpera <bot@kubeopera.io>\n{trailers}"));
+}
+
+#[tokio::test]
+async fn new_inputs_are_one_more_commit() {
+    let stage = Stage::new().await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    let first = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+
+    let changed = with_domain(&inputs, "prod.acme.com");
+    let second = scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+
+    assert_ne!(second.tree_hash, first.tree_hash);
+    assert_eq!(stage.history("main"), ["Update the environment of prod", "Add the environment of prod"]);
+    assert_eq!(stage.git(&["rev-parse", "main^"]), first.commit);
+}
+
+#[tokio::test]
+async fn the_default_branch_is_the_one_the_repository_says() {
+    let stage = Stage::new().await;
+    stage.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    let scaffolder = stage.scaffolder("a").await;
+
+    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "trunk");
+    let written = scaffolder.ensure_tree(&inputs("prod"), &stage.destination()).await.unwrap();
+
+    assert_eq!(written.branch, "trunk");
+    assert_eq!(stage.history("trunk").len(), 1);
+    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "trunk");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_clusters_at_once_lose_nothing() {
+    let stage = Stage::new().await;
+    let (scaffolder, destination) = (stage.scaffolder("a").await, stage.destination());
+    let clusters: Vec<TreeInputs> = (0..20).map(|number| inputs(&format!("cluster-{number}"))).collect();
+
+    let written = join_all(clusters.iter().map(|inputs| scaffolder.ensure_tree(inputs, &destination))).await;
+
+    assert!(written.iter().all(Result::is_ok), "{written:?}");
+    assert_everything_is_there(&stage, &clusters);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_scaffolders_and_a_person_pushing_at_once_lose_nothing() {
+    let stage = Stage::new().await;
+    let destination = stage.destination();
+    let seed = inputs("seed");
+    stage.scaffolder("seed").await.ensure_tree(&seed, &destination).await.unwrap();
+    let clusters: Vec<TreeInputs> = (0..4).map(|number| inputs(&format!("cluster-{number}"))).collect();
+    let mut scaffolders = Vec::new();
+    for number in 0..clusters.len() {
+        scaffolders.push(stage.scaffolder(&number.to_string()).await);
+    }
+
+    let person = stage.person();
+    let pushing = tokio::task::spawn_blocking(move || {
+        for number in 0..5 {
+            person.write("notes.txt", &format!("{number}\n"));
+            person.git(&["add", "notes.txt"]);
+            person.git(&["commit", "--quiet", "-m", &format!("Note {number}")]);
+            while !crate::stage::plain_git(&person.path("."), &["push", "--quiet"]).status.success() {
+                person.git(&["pull", "--quiet", "--rebase"]);
+            }
+        }
+    });
+    let ensure = scaffolders.iter().zip(&clusters).map(|(one, inputs)| one.ensure_tree(inputs, &destination));
+    let written = join_all(ensure).await;
+    pushing.await.unwrap();
+
+    assert!(written.iter().all(Result::is_ok), "{written:?}");
+    let mut all = clusters;
+    all.push(seed);
+    assert_everything_is_there(&stage, &all);
+    assert_eq!(stage.history("main").iter().filter(|subject| subject.starts_with("Note")).count(), 5);
+}
+
+fn assert_everything_is_there(stage: &Stage, clusters: &[TreeInputs]) {
+    let files = stage.git(&["ls-tree", "-r", "--name-only", "main"]);
+    let history = stage.history("main");
+    for cluster in clusters {
+        let lock = format!("{}/.kubeopera/lock.json", cluster.path);
+        assert!(files.lines().any(|path| path == lock), "{lock}");
+        let subject = format!("Add the environment of {}", cluster.name);
+        assert_eq!(history.iter().filter(|found| **found == subject).count(), 1, "{subject}: {history:?}");
+    }
+    stage.git(&["fsck", "--strict"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_cut_off_anywhere_leaves_no_second_commit() {
+    let stage = Stage::new().await;
+    let (scaffolder, destination) = (stage.scaffolder("a").await, stage.destination());
+    let plain = inputs("prod");
+    let started = std::time::Instant::now();
+    scaffolder.ensure_tree(&plain, &destination).await.unwrap();
+    let whole = started.elapsed();
+
+    for round in 1..=24_u32 {
+        let changed = with_domain(&plain, &format!("r{round}.acme.com"));
+        // Cut off at every stage of the way; the git programs that run at that moment die with it.
+        let cut = Duration::from_micros(u64::try_from(whole.as_micros()).unwrap() * u64::from(round) / 20);
+        let _ = tokio::time::timeout(cut, scaffolder.ensure_tree(&changed, &destination)).await;
+        if round % 8 == 0 {
+            // Another process takes over, with the same working folder.
+            stage.scaffolder("a").await.ensure_tree(&changed, &destination).await.unwrap();
+        }
+        let written = scaffolder.ensure_tree(&changed, &destination).await.unwrap();
+
+        assert_eq!(written.commit, stage.git(&["rev-parse", "main"]), "round {round}");
+        assert_eq!(stage.history("main").len(), round as usize + 1, "round {round}");
+    }
+    stage.git(&["fsck", "--strict"]);
+}
+
+#[tokio::test]
+async fn a_broken_clone_is_made_anew() {
+    let stage = Stage::new().await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let clones = stage.work_dir("a").join("clones");
+    let clone = std::fs::read_dir(clones).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_dir_all(clone.join("objects")).unwrap();
+    std::fs::write(clone.join("shallow.lock"), "").unwrap();
+
+    let changed = with_domain(&inputs, "prod.acme.com");
+    scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+
+    assert_eq!(stage.history("main").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_people_change_is_theirs() {
+    let stage = Stage::new().await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    let first = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let person = stage.person();
+    let at = |path: &str| format!("fluxcd/clusters/prod/{path}");
+    person.write(&at("overrides/values.yaml"), "mine\n");
+    person.write(&at("overrides/more/extra.yaml"), "mine too\n");
+    person.write(&at("infrastructure/configs/issuers.yaml"), "my issuers\n");
+    person.write("somewhere/else.yaml", "unrelated\n");
+    person.push("Make it mine");
+
+    let same = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let changed = with_domain(&inputs, "prod.acme.com");
+    let updated = scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+
+    assert_eq!((same.tree_hash, same.kept_edits.len()), (first.tree_hash, 1));
+    assert_eq!(updated.kept_edits, ["infrastructure/configs/issuers.yaml"]);
+    let show = |path: &str| stage.git(&["show", &format!("main:{path}")]);
+    assert_eq!(show(&at("overrides/values.yaml")), "mine");
+    assert_eq!(show(&at("overrides/more/extra.yaml")), "mine too");
+    assert_eq!(show(&at("infrastructure/configs/issuers.yaml")), "my issuers");
+    assert_eq!(show("somewhere/else.yaml"), "unrelated");
+    assert!(show(&at("apps/kubeopera/kubeopera.yaml")).contains("prod.acme.com"));
+    let history = ["Update the environment of prod", "Make it mine", "Add the environment of prod"];
+    assert_eq!(stage.history("main"), history);
+}
