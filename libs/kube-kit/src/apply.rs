@@ -123,3 +123,91 @@ where
         tokio::time::sleep(pause).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use http::{Method, Request, Response};
+    use kube::client::Body;
+    use serde_json::json;
+    use tower::{BoxError, service_fn};
+
+    use super::*;
+
+    /// An API server that serves the kind Cup from the `appears`-th question on, and refuses cups named `broken`.
+    fn server(appears: usize) -> (Client, Arc<AtomicUsize>) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let questions = Arc::clone(&asked);
+        let service = service_fn(move |request: Request<Body>| {
+            let uri = request.uri().to_string();
+            let (code, body) = match (request.method(), uri.as_str()) {
+                (&Method::GET, "/apis/kitchen.io/v1") => {
+                    let served = questions.fetch_add(1, Ordering::SeqCst) + 1 >= appears;
+                    let cup =
+                        json!({"name": "cups", "singularName": "cup", "namespaced": true, "kind": "Cup", "verbs": []});
+                    let resources = if served { json!([cup]) } else { json!([]) };
+                    (200, json!({"kind": "APIResourceList", "groupVersion": "kitchen.io/v1", "resources": resources}))
+                }
+                (&Method::PATCH, uri) if uri.starts_with("/apis/kitchen.io/v1/namespaces/home/cups/broken?") => {
+                    (422, json!({"kind": "Status", "code": 422, "reason": "Invalid", "message": "CANARY"}))
+                }
+                (&Method::PATCH, uri) => {
+                    assert!(uri.contains("force=true") && uri.contains("fieldManager=tester"), "{uri}");
+                    (200, json!({"apiVersion": "kitchen.io/v1", "kind": "Cup", "metadata": {"name": "blue"}}))
+                }
+                other => unreachable!("{other:?}"),
+            };
+            let answer = Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap();
+            async { Ok::<_, BoxError>(answer) }
+        });
+        (Client::new(service, "default"), asked)
+    }
+
+    fn cup(name: &str) -> DynamicObject {
+        let cup =
+            json!({"apiVersion": "kitchen.io/v1", "kind": "Cup", "metadata": {"name": name, "namespace": "home"}});
+        serde_json::from_value(cup).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_kind_that_is_not_served_yet_is_awaited_and_then_remembered() {
+        let (client, asked) = server(3);
+        let applier = Applier::new(client, "tester");
+
+        applier.apply_all(&[cup("blue"), cup("red")]).await.unwrap();
+        let questions = asked.load(Ordering::SeqCst);
+        applier.apply(&cup("green")).await.unwrap();
+
+        assert!(questions >= 3);
+        assert_eq!(asked.load(Ordering::SeqCst), questions);
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_refused_is_named() {
+        let (client, _) = server(1);
+
+        let trouble = Applier::new(client, "tester").apply_all(&[cup("blue"), cup("broken")]).await.unwrap_err();
+
+        assert_eq!(trouble.reason, "Invalid");
+        assert!(trouble.message.starts_with("Could not apply Cup broken: "), "{trouble}");
+        assert!(!trouble.message.contains("CANARY"));
+    }
+
+    #[tokio::test]
+    async fn waiting_ends_at_the_deadline_and_at_the_first_trouble() {
+        let pause = Duration::from_millis(1);
+
+        let late = wait_until(Duration::from_millis(5), pause, || async { Ok(None::<()>) }).await;
+        let failed = wait_until(Duration::from_secs(60), pause, || async {
+            Err::<Option<()>, _>(Trouble::rejected("Broken", "It is broken."))
+        });
+
+        assert_eq!(late, Ok(None));
+        assert_eq!(failed.await.unwrap_err().reason, "Broken");
+    }
+}

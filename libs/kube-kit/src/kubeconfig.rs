@@ -4,7 +4,7 @@
 //! types that have no such fields; the dangerous fields are looked for only to say which one to remove. The text itself
 //! is never quoted: a token may stand anywhere in it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+mod address;
 
 use base64::Engine;
 use kube::{Client, Config};
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
+use self::address::{is_forbidden, is_forbidden_name};
 use crate::client::{Limits, guarded};
 
 /// No kubeconfig with one cluster's certificates comes near this.
@@ -345,57 +346,6 @@ fn server(field: &str, cluster: &Cluster, options: KubeconfigOptions) -> Result<
         Some(Host::Domain(name)) if is_forbidden_name(name, options) => Err(address_forbidden(field)),
         Some(_) => Ok(url),
         None => Err(invalid("Enter an address such as https://api.prod.acme.com:6443.")),
-    }
-}
-
-/// Names that lead into this machine or into the cluster KubeOpera itself runs on.
-fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool {
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    let within = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    let local = within("localhost");
-    (local && !options.allow_loopback)
-        || ["svc", "cluster.local", "kubernetes.default", "metadata.google.internal"].into_iter().any(within)
-        || name == "kubernetes"
-        || name == "metadata"
-}
-
-/// Addresses of clouds' metadata services, of this machine, and of no machine at all. Private networks are allowed: that
-/// is where clusters on premises are.
-fn is_forbidden(address: IpAddr, options: KubeconfigOptions) -> bool {
-    match address {
-        IpAddr::V4(v4) => is_forbidden_v4(v4, options),
-        IpAddr::V6(v6) => {
-            const AWS_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
-            (v6.is_loopback() && !options.allow_loopback)
-                || v6.is_unspecified()
-                || v6.is_multicast()
-                || v6.is_unicast_link_local()
-                || v6 == AWS_METADATA
-                || (!v6.is_loopback() && embedded_v4(v6).is_some_and(|v4| is_forbidden_v4(v4, options)))
-        }
-    }
-}
-
-fn is_forbidden_v4(address: Ipv4Addr, options: KubeconfigOptions) -> bool {
-    const ALIBABA_METADATA: Ipv4Addr = Ipv4Addr::new(100, 100, 100, 200);
-    const AZURE_WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
-    (address.is_loopback() && !options.allow_loopback)
-        || address.octets().first() == Some(&0)
-        || address.is_link_local()
-        || address.is_multicast()
-        || address.is_broadcast()
-        || address == ALIBABA_METADATA
-        || address == AZURE_WIRE_SERVER
-}
-
-/// The IPv4 address inside an IPv6 one: mapped, compatible, NAT64 (64:ff9b::/96) or 6to4 (2002::/16).
-fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0 | 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(v4(g, h)),
-        (0x2002, ..) => Some(v4(b, c)),
-        _ => None,
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn read<T: DeserializeOwned>(
     path: &str,
     view: View,
 ) -> Result<Option<T>, Trouble> {
-    match client.request(request(path, view.accept(false))).await {
+    match answer(client, request(path, view.accept(false))).await {
         Ok(object) => Ok(Some(object)),
         Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => Err(trouble(attempt, &error)),
@@ -66,7 +66,7 @@ pub async fn read_all<T: DeserializeOwned>(
     // is reported as it is: the next look begins anew.
     loop {
         let path = format!("{collection}?{}", page_query(&selector.join(","), &next));
-        let page: Page<T> = match client.request(request(&path, view.accept(true))).await {
+        let page: Page<T> = match answer(client, request(&path, view.accept(true))).await {
             Ok(page) => page,
             Err(error) if is_not_found(&error) => return Ok(None),
             Err(error) => return Err(trouble(attempt, &error)),
@@ -90,6 +90,11 @@ fn page_query(selector: &str, next: &str) -> String {
         query.append_pair("continue", next);
     }
     query.finish()
+}
+
+/// Like [`Client::request`], which would write an answer that is no such object to the log, all of it.
+async fn answer<T: DeserializeOwned>(client: &Client, request: http::Request<Vec<u8>>) -> Result<T, kube::Error> {
+    serde_json::from_str(&client.request_text(request).await?).map_err(kube::Error::SerdeError)
 }
 
 /// A path that is no path of a URL becomes a request for `/`, which no object is at.
