@@ -90,6 +90,10 @@ func lock(path string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		return func() { _ = file.Close() }, nil
+	}
+	fmt.Fprintf(os.Stderr, "another process fills %s: waiting for it\n", filepath.Dir(path))
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)

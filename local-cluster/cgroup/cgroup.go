@@ -72,7 +72,8 @@ func parse(mountinfo io.Reader) (Tree, error) {
 	return tree, nil
 }
 
-// Make makes the group in every hierarchy, so that kubelet may use it as its root.
+// Make makes the group in every hierarchy, so that kubelet may use it as its root. Processes belong in groups below it: version 2 takes
+// none in a group whose controllers are given on.
 func (t Tree) Make(group string) error {
 	for _, mount := range t.mounts {
 		if err := os.MkdirAll(filepath.Join(mount, group), 0o755); err != nil {
@@ -84,6 +85,14 @@ func (t Tree) Make(group string) error {
 	}
 	if t.unified {
 		return t.delegate(group)
+	}
+	return nil
+}
+
+// MakeLeaf makes a group that only holds processes, for a program that puts them there itself.
+func (t Tree) MakeLeaf(group string) error {
+	if err := os.MkdirAll(filepath.Join(t.processes, group), 0o755); err != nil {
+		return fmt.Errorf("the control group %s cannot be made: %w", group, err)
 	}
 	return nil
 }
@@ -134,12 +143,11 @@ func (t Tree) delegate(group string) error {
 
 // Join moves the calling process into a group that only holds processes, and makes it.
 func (t Tree) Join(group string) error {
-	dir := filepath.Join(t.processes, group)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := t.MakeLeaf(group); err != nil {
 		return err
 	}
 	// "0" stands for the writer, whatever its number is in the namespace it runs in.
-	return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0o644)
+	return os.WriteFile(filepath.Join(t.processes, group, "cgroup.procs"), []byte("0"), 0o644)
 }
 
 // Processes are the ids of the processes in the group and below it, as this process sees them.

@@ -108,6 +108,10 @@ func (c *Cluster) configure(i int) error {
 	if err != nil {
 		return err
 	}
+	if len(resolvers) == 0 {
+		// CoreDNS does not start without one. Where nothing listens, names of the world outside are answered with an error.
+		resolvers = []byte("nameserver " + c.network().Gateway() + "\n")
+	}
 	return writeConfig(filepath.Join(dir, "resolv.conf"), resolvers)
 }
 

@@ -139,9 +139,6 @@ func (t *clock) say(format string, values ...any) {
 
 func (c *Cluster) up(ctx context.Context) (Times, error) {
 	say := &clock{out: c.out, started: time.Now()}
-	if err := host.BorrowSettings(); err != nil {
-		return say.times, err
-	}
 	if err := c.ensureNetwork(ctx); err != nil {
 		return say.times, err
 	}
@@ -186,6 +183,15 @@ func (c *Cluster) ensureNetwork(ctx context.Context) error {
 		if err == nil {
 			err = fmt.Errorf("the network %s of the cluster %s overlaps with this machine's address %s: change that address, or make the cluster anew with `local-cluster down %s --delete-data`", n.Subnet(), c.Name, taken, c.Name)
 		}
+		return err
+	}
+	// The last `down` of another cluster gives the settings back when it sees no bridge: not between these two steps.
+	unlock, err := host.LockNetwork(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := host.BorrowSettings(); err != nil {
 		return err
 	}
 	return n.Ensure(ctx, c.dir, c.machines())

@@ -77,10 +77,11 @@ func (m Machine) Boot(ctx context.Context, fresh func() error) (bool, error) {
 	if err := fresh(); err != nil {
 		return false, err
 	}
-	for _, group := range []string{m.Group, m.Shims()} {
-		if err := tree.Make(group); err != nil {
-			return false, err
-		}
+	if err := tree.Make(m.Group); err != nil {
+		return false, err
+	}
+	if err := tree.MakeLeaf(m.Shims()); err != nil {
+		return false, err
 	}
 	if err := m.startFirst(); err != nil {
 		return false, fmt.Errorf("the machine %s does not start: %w", m.Hostname, err)
