@@ -4,6 +4,7 @@ import { chromium } from './chromium.ts'
 /** The stack under test is started by whoever runs this and named by BASE_URL; see README.md. */
 export default defineConfig({
   testDir: 'tests/e2e',
+  testMatch: process.env.PICTURES_TO ? 'pictures.ts' : '*.spec.ts',
   outputDir: 'test-results',
   workers: 1,
   forbidOnly: true,

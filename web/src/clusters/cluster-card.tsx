@@ -28,7 +28,7 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
       aria-labelledby={`${cluster.id}-name`}
       className={clsx(
         cardClass,
-        'flex w-full min-w-0 flex-col transition-colors duration-150 focus:outline-2 focus:outline-ring focus:outline-offset-2',
+        'flex w-full min-w-0 flex-col transition-colors duration-150 focus:border-accent focus-visible:outline-2 focus-visible:outline-ring focus-visible:outline-offset-2',
         tone === 'bad' ? 'border-bad-line' : 'hover:border-line-strong',
       )}
     >

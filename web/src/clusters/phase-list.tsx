@@ -2,8 +2,9 @@ import { Popover } from '@base-ui/react/popover'
 import clsx from 'clsx'
 import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
 import type { Cluster, PhaseStep } from '@/api/model'
+import { duration, exact, useNow } from '@/format/time'
 import { popupClass } from '@/ui/menu'
-import { meaning } from './phases'
+import { doneSince, meaning } from './phases'
 
 const marks = {
   done: { icon: CircleCheck, tint: 'text-ok', word: 'done' },
@@ -29,9 +30,13 @@ export function PhaseList({ cluster }: { cluster: Cluster }) {
               <Popover.Title className="font-semibold">Phases of {cluster.name}</Popover.Title>
               <ol className="mt-3">
                 {cluster.phases.map((step) => (
-                  <Step key={step.phase} {...step} />
+                  <Step key={step.phase} {...step} since={doneSince(cluster, step.phase)} />
                 ))}
-                <Step phase="Ready" state={cluster.phase === 'Ready' ? 'done' : 'waiting'} />
+                <Step
+                  phase="Ready"
+                  state={cluster.phase === 'Ready' ? 'done' : 'waiting'}
+                  since={doneSince(cluster, 'Ready')}
+                />
               </ol>
               {cluster.message && (
                 <Popover.Description className="mt-1 border-line border-t pt-3 text-fg-2 text-ui [overflow-wrap:anywhere]">
@@ -47,16 +52,24 @@ export function PhaseList({ cluster }: { cluster: Cluster }) {
   )
 }
 
-function Step({ phase, state }: PhaseStep) {
+function Step({ phase, state, since }: PhaseStep & { since: string | null }) {
+  const now = useNow()
   const { icon: Icon, tint, word } = marks[state]
   return (
     <li className="group relative flex gap-3 pb-3.5" aria-current={state === 'current' ? 'step' : undefined}>
       <span aria-hidden className="absolute top-5 bottom-0 left-[7px] w-px bg-line group-last:hidden" />
       <Icon aria-hidden className={clsx('mt-0.5 size-4 shrink-0', tint)} />
-      <div className="min-w-0">
-        <p className={clsx('font-medium text-ui', state === 'waiting' ? 'text-fg-3' : 'text-fg')}>
-          {phase}
-          <span className="sr-only">, {word}</span>
+      <div className="min-w-0 flex-1">
+        <p className="flex items-baseline justify-between gap-3">
+          <span className={clsx('font-medium text-ui', state === 'waiting' ? 'text-fg-3' : 'text-fg')}>
+            {phase}
+            <span className="sr-only">, {word}</span>
+          </span>
+          {state === 'done' && since && (
+            <time dateTime={since} title={exact(since)} className="text-fg-3 text-xs tabular-nums">
+              {duration(now - Date.parse(since))} ago
+            </time>
+          )}
         </p>
         <p className="text-fg-3 text-xs leading-4.5">{meaning[phase]}</p>
       </div>

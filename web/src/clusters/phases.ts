@@ -20,6 +20,22 @@ export const meaning: Record<Phase, string> = {
   Failed: 'Something went wrong. The message explains what.',
 }
 
+/** The condition that is True once the work of a phase is done. */
+const milestone: Partial<Record<Phase, string>> = {
+  ValidatingAccess: 'AccessValidated',
+  Provisioning: 'InfrastructureReady',
+  BootstrappingFlux: 'FluxBootstrapped',
+  GeneratingGitOpsTree: 'TreeGenerated',
+  InstallingKubeOpera: 'PlatformInstalled',
+  Ready: 'Ready',
+}
+
+/** Since when the work of a phase is done; null while it is not. */
+export function doneSince({ conditions }: Pick<Cluster, 'conditions'>, phase: Phase): string | null {
+  const met = conditions.find(({ type, status }) => type === milestone[phase] && status === 'True')
+  return met?.last_transition_time ?? null
+}
+
 /** How far a cluster has come: the number of the phase under way, counted from 1, among the phases of its way. */
 export function progress(cluster: Pick<Cluster, 'phases'>): { step: number; of: number } {
   const of = cluster.phases.length

@@ -59,3 +59,14 @@ test('markup in a name or a message is text and nothing else', async () => {
   expect(card.element().querySelector('img, script')).toBeNull()
   expect(document.title).not.toBe('owned')
 })
+
+test('the phases can be looked at one by one, with what each does and since when it is done', async () => {
+  const card = await cardOf({ phase: 'InstallingKubeOpera', phases: stepsTo('InstallingKubeOpera') })
+  await card.getByRole('button', { name: 'Phases of kubeopera-host' }).click()
+  const list = page.getByRole('dialog', { name: 'Phases of kubeopera-host' })
+  await expect.element(list.getByRole('listitem').nth(0)).toHaveTextContent(/^BootstrappingFlux, done1.min ago/)
+  await expect.element(list.getByRole('listitem').nth(2)).toHaveAttribute('aria-current', 'step')
+  await expect.element(list.getByRole('listitem').nth(2)).toHaveTextContent(/^InstallingKubeOpera, under way/)
+  await expect.element(list.getByRole('listitem').nth(3)).toHaveTextContent(/^Ready, waiting/)
+  await expect.element(list.getByText('main at 3f9c1e7a5b20')).toBeVisible()
+})

@@ -21,6 +21,14 @@ export function stepsTo(phase: Phase, failed = false, way = hostWay): PhaseStep[
 
 let revision = 1
 
+const met = (type: string, secondsAgo: number): Cluster['conditions'][number] => ({
+  type,
+  status: 'True',
+  reason: 'Reached',
+  message: '',
+  last_transition_time: new Date(Date.now() - secondsAgo * 1_000).toISOString(),
+})
+
 export function cluster(change: Partial<Cluster> = {}): Cluster {
   const phase = change.phase ?? 'Ready'
   return {
@@ -38,7 +46,7 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
     nodes: { total: 3, ready: 3 },
     phase_started_at: new Date(Date.now() - 21_000).toISOString(),
     phases: stepsTo(phase),
-    conditions: [],
+    conditions: [met('FluxBootstrapped', 95), met('TreeGenerated', 77), met('PlatformInstalled', 21)],
     git_ops: {
       url: 'https://github.com/acme/gitops-iac.git',
       branch: 'main',
