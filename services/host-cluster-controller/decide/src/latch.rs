@@ -29,9 +29,11 @@ pub(crate) fn first_unmet(facts: &Facts, spec: &ValidSpec) -> Option<Milestone> 
 
 /// Whether a milestone is met by a status: its condition is true, for the inputs of today.
 pub(crate) fn is_met(facts: &Facts, status: &HostClusterStatus, spec: &ValidSpec, milestone: Milestone) -> bool {
-    let same_inputs =
-        status.fingerprints.get(milestone.condition().as_str()) == Some(&fingerprint(spec, status, milestone));
-    if condition(status, milestone) != Some("True") || !same_inputs {
+    if condition(status, milestone) != Some("True") {
+        return false;
+    }
+    let reached_with = status.fingerprints.get(milestone.condition().as_str());
+    if reached_with != Some(&fingerprint(spec, status, milestone)) {
         return false;
     }
     // Another kubeconfig has to be validated; one that is gone does not matter, since a copy is kept.

@@ -55,7 +55,7 @@ fn suffer(world: &mut World, faults: &[Fault]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 2, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_goes_wrong_on_the_way_the_cluster_becomes_ready_once_it_stops_going_wrong(
