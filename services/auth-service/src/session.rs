@@ -4,6 +4,7 @@ use auth_service_contract::{ActiveSession, AuthError, Session, User};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::DatabaseConnection;
+use service_kit::database::Micros;
 use sha2::{Digest, Sha256};
 use vocabulary::Secret;
 
@@ -19,7 +20,8 @@ const SEEN_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// Opens a session with a new token. Sessions that ended are swept away on the occasion.
 pub(crate) async fn begin(db: &DatabaseConnection, user: User, now: Timestamp) -> Result<Session, AuthError> {
     let token = Secret::new(URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
-    let expires_at = now + LONGEST;
+    // As exact as the database keeps it, so that everybody tells the same.
+    let expires_at = Micros::from(now + LONGEST).timestamp();
     sessions::delete_ended(db, now, now - IDLE).await.map_err(unavailable)?;
     sessions::insert(db, hash_of(&token), user.id, now, expires_at).await.map_err(unavailable)?;
     Ok(Session { user, token, expires_at })

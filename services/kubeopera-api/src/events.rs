@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -14,7 +15,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-use crate::app::Platform;
+use crate::{app::Platform, view::Cluster};
 
 /// Events kept for pages that come back. At about 1.5 KB each.
 const KEPT: usize = 512;
@@ -54,19 +55,29 @@ pub(crate) struct Events {
 }
 
 struct Published {
+    /// The revision this process began with.
+    start: u64,
     /// The last revision given.
     last: u64,
     /// Revisions up to this one are no longer kept.
     floor: u64,
     recent: VecDeque<Event>,
-    /// The last revision of each cluster.
-    of_cluster: HashMap<ClusterId, u64>,
+    /// How each cluster was published last.
+    of_cluster: HashMap<ClusterId, Last>,
+}
+
+/// A cluster as it was published last.
+struct Last {
+    revision: u64,
+    /// Hash of everything but the revision.
+    content: u64,
 }
 
 impl Events {
     pub(crate) fn new() -> Self {
         let start = now_micros();
-        let published = Published { last: start, floor: start, recent: VecDeque::new(), of_cluster: HashMap::new() };
+        let published =
+            Published { start, last: start, floor: start, recent: VecDeque::new(), of_cluster: HashMap::new() };
         let (sender, _) = broadcast::channel(KEPT);
         Self { published: Mutex::new(published), sender, marked: Mutex::default(), wake: Notify::new() }
     }
@@ -79,13 +90,35 @@ impl Events {
 
     /// Tells every page to read everything again.
     pub(crate) fn reset(&self) {
-        self.publish(None, |_| News::Reset);
+        self.published().add(&self.sender, |_| News::Reset);
+    }
+
+    /// Publishes a cluster, unless it looks as it did the last time.
+    fn publish(&self, cluster: ClusterId, mut view: Cluster) {
+        view.revision = 0;
+        let content = hash_of(&view);
+        let mut published = self.published();
+        if published.of_cluster.get(&cluster).is_some_and(|last| last.content == content) {
+            return;
+        }
+        let revision = published.add(&self.sender, |revision| {
+            view.revision = revision;
+            serde_json::to_string(&view).map_or(News::Reset, |json| News::Cluster(json.into()))
+        });
+        published.of_cluster.insert(cluster, Last { revision, content });
+    }
+
+    /// Publishes that a cluster is off the record, if any page can know it.
+    fn publish_removal(&self, cluster: ClusterId) {
+        let mut published = self.published();
+        published.of_cluster.remove(&cluster);
+        published.add(&self.sender, |_| News::Removed(cluster));
     }
 
     /// The revision with which a cluster was last published. To be read before the cluster itself is looked at.
     pub(crate) fn revision_of(&self, cluster: ClusterId) -> u64 {
         let published = self.published();
-        published.of_cluster.get(&cluster).copied().unwrap_or(published.floor)
+        published.of_cluster.get(&cluster).map_or(published.start, |last| last.revision)
     }
 
     /// Everything after the revision that a page saw last, or a reset if that is no longer known.
@@ -101,32 +134,34 @@ impl Events {
         Subscription { begins_at: published.last, missed, coming: self.sender.subscribe() }
     }
 
-    /// Revisions are microseconds since 1970, and always grow: also over a restart, and whatever the clock does meanwhile.
-    fn publish(&self, cluster: Option<ClusterId>, news: impl FnOnce(u64) -> News) {
-        let mut published = self.published();
-        let revision = now_micros().max(published.last + 1);
-        let event = Event { revision, news: news(revision) };
-        published.last = revision;
-        if let Some(cluster) = cluster {
-            if matches!(event.news, News::Removed(_)) {
-                published.of_cluster.remove(&cluster);
-            } else {
-                published.of_cluster.insert(cluster, revision);
-            }
-        }
-        if published.recent.len() >= KEPT
-            && let Some(oldest) = published.recent.pop_front()
-        {
-            published.floor = oldest.revision;
-        }
-        published.recent.push_back(event.clone());
-        // Nobody listening is no trouble.
-        let _ = self.sender.send(event);
-    }
-
     fn published(&self) -> std::sync::MutexGuard<'_, Published> {
         self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Published {
+    /// Adds an event and returns its revision. Revisions are microseconds since 1970, and always grow: also over a restart,
+    /// and whatever the clock does meanwhile.
+    fn add(&mut self, sender: &broadcast::Sender<Event>, news: impl FnOnce(u64) -> News) -> u64 {
+        let revision = now_micros().max(self.last + 1);
+        let event = Event { revision, news: news(revision) };
+        self.last = revision;
+        if self.recent.len() >= KEPT
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.floor = oldest.revision;
+        }
+        self.recent.push_back(event.clone());
+        // Nobody listening is no trouble.
+        let _ = sender.send(event);
+        revision
+    }
+}
+
+fn hash_of(view: &Cluster) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(view).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
 }
 
 fn now_micros() -> u64 {
@@ -141,11 +176,8 @@ pub(crate) async fn keep_announcing(platform: Arc<Platform>, shutdown: Cancellat
         let marked = std::mem::take(&mut *events.marked.lock().unwrap_or_else(PoisonError::into_inner));
         for cluster in marked {
             match platform.look_at(cluster).await {
-                Ok(Some(mut view)) => events.publish(Some(cluster), |revision| {
-                    view.revision = revision;
-                    serde_json::to_string(&view).map_or(News::Reset, |json| News::Cluster(json.into()))
-                }),
-                Ok(None) => events.publish(Some(cluster), |_| News::Removed(cluster)),
+                Ok(Some(view)) => events.publish(cluster, view),
+                Ok(None) => events.publish_removal(cluster),
                 Err(error) => {
                     tracing::warn!(cluster.id = %cluster, "a change is published later: {}", service_kit::chain(&error));
                     events.mark(cluster);

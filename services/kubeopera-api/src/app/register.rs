@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The cluster has to be looked at within this, or the click fails.
-const LOOK_WITHIN: Duration = Duration::from_secs(15);
+const LOOK_WITHIN: Duration = Duration::from_secs(10);
 /// Of clicks in parallel one wins and the others find its row: the second look of a loser always does, unless the row is
 /// taken off the record at the same time.
 const TRIES: u32 = 5;

@@ -24,7 +24,8 @@ use crate::{
 
 /// A comment this often tells page and proxies that the connection lives.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// A session that was ended loses its streams within this.
+/// A session that was ended loses its streams within this. Asking counts as use of the session: a page that somebody
+/// looks at is used (the dashboard closes its stream when it is hidden).
 const STILL_LET_IN: Duration = Duration::from_secs(30);
 
 /// Streams changes as server-sent events.

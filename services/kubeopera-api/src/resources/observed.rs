@@ -7,6 +7,7 @@ use std::{
 
 use host_cluster_controller_crd::HostCluster;
 use jiff::Timestamp;
+use service_kit::database::Micros;
 use vocabulary::ClusterId;
 
 use crate::view::KubernetesAccess;
@@ -50,7 +51,7 @@ impl Observed {
     pub(crate) fn unreadable_since(&self) -> Option<Timestamp> {
         match &self.read().access {
             Access::Readable => None,
-            Access::Unreadable { since, .. } => Some(*since),
+            Access::Unreadable { since, .. } => Some(Micros::from(*since).timestamp()),
         }
     }
 
@@ -92,15 +93,16 @@ impl Observed {
         self.write().resources.remove(&cluster);
     }
 
-    /// This is all there is. Returns those that are different from before or gone.
-    pub(super) fn replace(&self, all: HashMap<ClusterId, Arc<HostCluster>>) -> Vec<ClusterId> {
+    /// This is all there is, and the API server answers. Returns those that are different from before or gone, and whether
+    /// that it answers is news.
+    pub(super) fn replace(&self, all: HashMap<ClusterId, Arc<HostCluster>>) -> (Vec<ClusterId>, bool) {
         let mut seen = self.write();
         seen.is_complete = true;
-        seen.access = Access::Readable;
+        let was_readable = matches!(std::mem::replace(&mut seen.access, Access::Readable), Access::Readable);
         let before = std::mem::replace(&mut seen.resources, all);
         let changed = seen.resources.iter().filter(|(id, now)| before.get(id) != Some(now)).map(|(id, _)| *id);
         let gone = before.keys().filter(|id| !seen.resources.contains_key(id)).copied();
-        changed.chain(gone).collect()
+        (changed.chain(gone).collect(), !was_readable)
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Seen> {

@@ -12,6 +12,10 @@ use vocabulary::ClusterId;
 use super::resources;
 use crate::app::Platform;
 
+/// If more clusters than this are another after a list, pages are told to read everything again instead of being told of
+/// each.
+const FEW: usize = 20;
+
 /// Watches until the end. kube's watcher begins anew by itself, with growing pauses.
 pub(crate) async fn keep(platform: Arc<Platform>, shutdown: CancellationToken) {
     let stream = watcher(resources(&platform.client), watcher::Config::default()).default_backoff();
@@ -46,10 +50,12 @@ async fn follow(
         }
         Event::InitDone => {
             let deleting: Vec<_> = listing.iter().filter(|(_, hc)| is_deleting(hc)).map(|(id, _)| *id).collect();
-            for changed in platform.observed.replace(std::mem::take(listing)) {
-                platform.events.mark(changed);
+            let (changed, is_readable_again) = platform.observed.replace(std::mem::take(listing));
+            if is_readable_again || changed.len() > FEW {
+                platform.events.reset();
+            } else {
+                changed.into_iter().for_each(|id| platform.events.mark(id));
             }
-            platform.events.reset();
             for id in deleting {
                 until_written(shutdown, || platform.begin_removal(id)).await;
             }

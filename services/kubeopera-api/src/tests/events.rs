@@ -1,5 +1,7 @@
 //! The stream of events.
 
+use std::sync::Arc;
+
 use axum::body::{Body, BodyDataStream};
 use futures::StreamExt;
 use http::{Request, Response, header};
@@ -11,6 +13,7 @@ use super::{World, on_both_databases, world::until};
 on_both_databases! {
     a_click_and_every_phase_after_it_arrive_on_the_open_pages
     a_page_that_comes_back_gets_what_it_missed_or_is_told_to_read_again
+    a_cluster_that_looks_as_before_is_not_news
     the_stream_ends_when_the_process_does
 }
 
@@ -162,4 +165,24 @@ async fn the_stream_ends_when_the_process_does(world: World) {
     world.platform.shutdown.cancel();
 
     assert_eq!(page.next().await, None);
+}
+
+async fn a_cluster_that_looks_as_before_is_not_news(world: World) {
+    let cookie = world.log_in("operator").await;
+    let id = world.register(&cookie).await.json()["id"].as_str().unwrap().parse().unwrap();
+    let begin = world.platform.events.subscribe(None).begins_at;
+    let news = || world.platform.events.subscribe(Some(begin)).missed;
+    tokio::spawn(crate::events::keep_announcing(Arc::clone(&world.platform), world.platform.shutdown.clone()));
+    until("it is news the first time", async || (news().len() == 1).then_some(())).await;
+
+    world.platform.events.mark(id);
+    let other = vocabulary::ClusterId::random();
+    until("the task has looked at both", async || {
+        world.platform.events.mark(other);
+        news().iter().any(|event| matches!(event.news, crate::events::News::Removed(_))).then_some(())
+    })
+    .await;
+
+    let clusters = news().iter().filter(|event| matches!(event.news, crate::events::News::Cluster(_))).count();
+    assert_eq!(clusters, 1);
 }
