@@ -315,9 +315,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Clusters a page, 100 unless said otherwise. */
-                limit?: number | null;
+                limit?: number;
                 /** @description The `next_cursor` of the page before. */
-                cursor?: string | null;
+                cursor?: string;
             };
             header?: never;
             path?: never;
