@@ -20,7 +20,7 @@ use crate::trouble::{Attempt, is_not_found, trouble};
 /// Objects that are applied at a time: enough to hide the way to a distant cluster, few enough not to be a burden.
 const AT_A_TIME: usize = 6;
 
-/// Right after a CustomResourceDefinition is established its kind may not yet be served for a moment.
+/// Right after a `CustomResourceDefinition` is established its kind may not yet be served for a moment.
 const KIND_APPEARS_WITHIN: Duration = Duration::from_secs(15);
 
 /// Applies objects under one field manager, taking over fields that others hold.
@@ -203,7 +203,7 @@ mod tests {
         let pause = Duration::from_millis(1);
 
         let late = wait_until(Duration::from_millis(5), pause, || async { Ok(None::<()>) }).await;
-        let failed = wait_until(Duration::from_secs(60), pause, || async {
+        let failed = wait_until(Duration::from_mins(1), pause, || async {
             Err::<Option<()>, _>(Trouble::rejected("Broken", "It is broken."))
         });
 

@@ -98,23 +98,20 @@ impl ValidKubeconfig {
 
     /// The cluster, user and context that are used, as a kubeconfig of its own.
     pub fn minified(&self) -> Secret {
-        let mut cluster = serde_json::json!({"server": self.server.as_str()});
-        if let Some(pem) = &self.certificate_authority {
-            cluster["certificate-authority-data"] = base64::engine::general_purpose::STANDARD.encode(pem).into();
-        }
-        if let Some(name) = &self.tls_server_name {
-            cluster["tls-server-name"] = name.as_str().into();
-        }
-        let mut context = serde_json::json!({"cluster": "cluster", "user": "user"});
-        if let Some(namespace) = &self.namespace {
-            context["namespace"] = namespace.as_str().into();
-        }
+        let base64 = |pem: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(pem);
         let user = match &self.credential {
             Credential::Token(token) => serde_json::json!({"token": token.reveal()}),
             Credential::Certificate { certificate, key } => {
                 serde_json::json!({"client-certificate-data": certificate, "client-key-data": key.reveal()})
             }
         };
+        // A field that is null is one that is not there, for us as for kubectl.
+        let cluster = serde_json::json!({
+            "server": self.server.as_str(),
+            "certificate-authority-data": self.certificate_authority.as_ref().map(base64),
+            "tls-server-name": self.tls_server_name,
+        });
+        let context = serde_json::json!({"cluster": "cluster", "user": "user", "namespace": self.namespace});
         let file = serde_json::json!({
             "apiVersion": "v1",
             "kind": "Config",

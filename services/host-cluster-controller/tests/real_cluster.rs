@@ -250,7 +250,6 @@ async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it() {
     real.flux.install(&real.host).await.unwrap();
     real.available().await;
 
-    println!("{object}: {reason}: {why}");
     assert!(object.starts_with("Deployment flux-system/"), "{object}");
     assert!(why.contains("127.0.0.1:1/nowhere/"), "{why}");
     assert!(matches!(reason.as_str(), "ErrImagePull" | "ImagePullBackOff"), "{reason}");
@@ -277,8 +276,6 @@ async fn a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leave
             seen.source.as_ref().is_some_and(|source| matches!(&source.readiness, Readiness::NotReady { reason, .. } if reason == "GitOperationFailed"))
         })
         .await;
-    println!("{:?}", seen.source.as_ref().unwrap().readiness);
-    println!("{:?}", seen.root.as_ref().unwrap().readiness);
     let secret = real.flux.git_secret(&real.host).await.unwrap();
     real.flux.suspend_kustomizations(&real.host).await.unwrap();
     let suspended = real.flux.sync(&real.host).await.unwrap();
@@ -348,9 +345,7 @@ async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_re
     let same = clusters.look(&by("real-test-input")).await.unwrap();
     let refused = clusters.look(&by("real-test-exec")).await.unwrap_err();
     let missing = clusters.look(&by("real-test-missing")).await.unwrap_err();
-    let present = clusters.present(&real.host).await.unwrap();
 
-    println!("{own:?}\n{present:?}");
     assert_eq!(own, same);
     assert!(own.may_administer && own.nodes.total >= own.nodes.ready);
     assert!(refused.message.contains("users[0].user.exec"), "{refused}");
@@ -401,14 +396,14 @@ async fn git_credentials_are_read_from_the_management_cluster() {
     real.put_secret("real-test-git", &keys).await;
     let name = "real-test-git".parse().unwrap();
 
-    let read = secrets.git_credentials(&name).await.unwrap();
+    let credentials = secrets.git_credentials(&name).await.unwrap();
     let seen = secrets.look(&name).await.unwrap();
     Api::<SecretObject>::namespaced(real.client.clone(), NAMESPACE)
         .delete("real-test-git", &DeleteParams::default())
         .await
         .unwrap();
 
-    assert!(matches!(&read.write, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-write"));
-    assert!(matches!(&read.read, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-read"));
-    assert!(!format!("{read:?} {seen:?}").contains("CANARY"));
+    assert!(matches!(&credentials.write, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-write"));
+    assert!(matches!(&credentials.read, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-read"));
+    assert!(!format!("{credentials:?} {seen:?}").contains("CANARY"));
 }

@@ -44,13 +44,13 @@ fn is_forbidden_v4(address: Ipv4Addr, options: KubeconfigOptions) -> bool {
         || address == AZURE_WIRE_SERVER
 }
 
-/// The IPv4 address inside an IPv6 one: mapped, compatible, NAT64 (64:ff9b::/96) or 6to4 (2002::/16).
+/// The IPv4 address inside an IPv6 one: mapped, compatible, NAT64 (`64:ff9b::/96`) or 6to4 (`2002::/16`).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0 | 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(v4(g, h)),
-        (0x2002, ..) => Some(v4(b, c)),
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            Some(v4(high, low))
+        }
         _ => None,
     }
 }

@@ -3,7 +3,7 @@ use super::*;
 
 /// A kubeconfig with one cluster and one user, whose fields are given as lines of YAML.
 fn kubeconfig(cluster: &str, user: &str) -> String {
-    let indent = |lines: &str| lines.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let indent = |lines: &str| format!("    {}\n", lines.replace('\n', "\n    "));
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: prod\ncontexts:\n- name: prod\n  context: {{cluster: c, user: u}}\n\
          clusters:\n- name: c\n  cluster:\n{}users:\n- name: u\n  user:\n{}",
@@ -160,10 +160,9 @@ fn an_address_that_is_no_https_address_is_refused() {
 fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
     let syntax = kubeconfig(SERVER, "token: CANARY\n \t: [");
     let twice = kubeconfig(SERVER, "token: CANARY\ntoken: CANARY");
-    let bomb = "a: &a [x,x]\nb: &b [*a,*a]\n".to_owned()
-        + &(b'c'..b'z')
-            .map(|c| format!("{0}: &{0} [*{1},*{1},*{1},*{1}]\n", c as char, (c - 1) as char))
-            .collect::<String>();
+    let anchors: Vec<_> =
+        (b'c'..b'z').map(|c| format!("{0}: &{0} [*{1},*{1},*{1},*{1}]", char::from(c), char::from(c - 1))).collect();
+    let bomb = format!("a: &a [x,x]\nb: &b [*a,*a]\n{}", anchors.join("\n"));
     let no_context = kubeconfig(SERVER, TOKEN_LINE).replace("current-context: prod\n", "");
     let missing = kubeconfig(SERVER, TOKEN_LINE).replace("user: u}", "user: nobody}");
     let large = format!("{}# {}", kubeconfig(SERVER, TOKEN_LINE), "x".repeat(1 << 20));

@@ -27,7 +27,7 @@ const CRDS_ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 /// Another's Flux is never touched, and what is stored in a version that the manifest no longer has is not orphaned.
 pub(super) async fn install(applier: &Applier, manifest: &Manifest) -> Result<(), Trouble> {
     let client = applier.client();
-    if let Some(owner) = detect::owner(client).await?.and_then(|owner| owner.other()) {
+    if let Some(owner) = detect::owner(client).await?.and_then(detect::Owner::other) {
         return Err(Trouble::rejected(
             "FluxManagedByOther",
             format!("Flux on this cluster is managed by {owner}, so it is not changed. Upgrade it there."),

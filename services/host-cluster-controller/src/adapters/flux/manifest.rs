@@ -25,14 +25,14 @@ const UPSTREAM_IMAGES: &str = "ghcr.io/fluxcd/";
 /// A flag that we set on one of Flux's controllers.
 struct Flag {
     controller: &'static str,
-    flag: &'static str,
+    name: &'static str,
     value: &'static str,
     /// The minor version of Flux that knows it first; an older controller would not start with it.
     since: u32,
 }
 
-const fn flag(controller: &'static str, flag: &'static str, value: &'static str, since: u32) -> Flag {
-    Flag { controller, flag, value, since }
+const fn flag(controller: &'static str, name: &'static str, value: &'static str, since: u32) -> Flag {
+    Flag { controller, name, value, since }
 }
 
 /// What we change of upstream's flags.
@@ -173,7 +173,8 @@ fn patch(object: &mut DynamicObject, config: &FluxConfig) {
             }
         }
         let Some(args) = container.get_mut("args").and_then(serde_json::Value::as_array_mut) else { continue };
-        for Flag { flag, value, .. } in FLAGS.iter().filter(|flag| flag.controller == name && flag.since <= minor) {
+        for Flag { name: flag, value, .. } in FLAGS.iter().filter(|flag| flag.controller == name && flag.since <= minor)
+        {
             // Feature gates add up; of any other flag the last one would win, and one is enough.
             args.retain(|arg| {
                 *flag == "--feature-gates" || arg.as_str().is_none_or(|arg| arg.split('=').next() != Some(*flag))
@@ -243,7 +244,7 @@ async fn download(url: &str) -> Result<Vec<u8>, Trouble> {
         .redirect(reqwest::redirect::Policy::limited(3))
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(Duration::from_secs(15))
-        .timeout(Duration::from_secs(60))
+        .timeout(Duration::from_mins(1))
         .build()
         .map_err(|_| unreachable("no secure connection can be made"))?;
     let answer =

@@ -332,7 +332,7 @@ impl ContainerStatus {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
     use serde_json::json;
 
     use super::*;

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::needless_pass_by_value)]
 use http::{Request, Response};
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -23,8 +23,11 @@ fn kustomization(name: &str, applied: Option<&str>, conditions: Value, depends_o
     .unwrap()
 }
 
+/// The path of a collection, and what is in it.
+type Collection = (&'static str, fn() -> Value);
+
 /// An API server that has these collections and nothing else.
-fn server(collections: &'static [(&'static str, fn() -> Value)]) -> Client {
+fn server(collections: &'static [Collection]) -> Client {
     let service = service_fn(move |request: Request<Body>| async move {
         let found = collections.iter().find(|(path, _)| *path == request.uri().path());
         let (code, body) = match found {
