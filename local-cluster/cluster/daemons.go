@@ -29,6 +29,9 @@ const (
 // Daemons are the names by which the programs of a cluster can be stopped and started; "NAME/2" means the one of the third node.
 var Daemons = []string{etcd, apiServer, controllerManager, scheduler, kwok, containerd, kubelet, kubeProxy}
 
+// apiClients are the programs that watch the API server all the time.
+var apiClients = []string{controllerManager, scheduler, kwok, kubelet, kubeProxy}
+
 // programsOf are the programs that are to run on the i-th machine.
 func (c *Cluster) programsOf(i int) []string {
 	var all []string

@@ -90,13 +90,13 @@ func StartDaemon(ctx context.Context, name, what string, out io.Writer) error {
 	if c.programs, err = ensurePrograms(ctx, c.Spec, out); err != nil {
 		return err
 	}
-	if err := c.start(ctx, daemon, i); err != nil {
-		return err
+	if daemon != apiServer {
+		err = c.start(ctx, daemon, i)
+	} else if err = c.startAPIServer(ctx); err == nil {
+		err = c.startRest(ctx)
 	}
-	if daemon == apiServer {
-		if err := c.followAPIServer(ctx); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "%s on %s runs\n", daemon, c.nodeName(i))
 	return nil
@@ -105,19 +105,6 @@ func StartDaemon(ctx context.Context, name, what string, out io.Writer) error {
 // stopped marks a program that was stopped on purpose. It is not in the machine's folder: what an ephemeral machine has goes with it.
 func (c *Cluster) stopped(daemon string, i int) string {
 	return c.file(fmt.Sprintf("stopped/%s-%d", daemon, i))
-}
-
-// followAPIServer waits until the API server is ready and starts what ended without it: a controller manager that is just starting gives up.
-func (c *Cluster) followAPIServer(ctx context.Context) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	if err := c.await(ctx, apiLimit, "the API server is not ready", []string{apiServer}, 0, client.Ready); err != nil {
-		return err
-	}
-	return c.startRest(ctx)
 }
 
 // LoadImages imports image files (as `docker save` or an OCI layout in a tar file) on every node of a running cluster.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -240,17 +241,10 @@ func (c *Cluster) startNew(ctx context.Context, name string, i int) (bool, error
 }
 
 func (c *Cluster) startControlPlane(ctx context.Context, say *clock) error {
-	for _, name := range []string{etcd, apiServer} {
-		if err := c.start(ctx, name, 0); err != nil {
-			return err
-		}
-	}
-	client, err := c.client()
-	if err != nil {
+	if err := c.start(ctx, etcd, 0); err != nil {
 		return err
 	}
-	defer client.Close()
-	if err := c.await(ctx, apiLimit, "the API server is not ready", []string{etcd, apiServer}, 0, client.Ready); err != nil {
+	if err := c.startAPIServer(ctx); err != nil {
 		return err
 	}
 	say.times.APIServer = time.Since(say.started)
@@ -258,6 +252,34 @@ func (c *Cluster) startControlPlane(ctx context.Context, say *clock) error {
 	for _, name := range []string{controllerManager, scheduler} {
 		if err := c.start(ctx, name, 0); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// startAPIServer makes sure that the API server runs and waits until it is ready. When it was away, its clients are ended, for their
+// caller to start again: after a minute without it they would only ask again up to a minute later.
+func (c *Cluster) startAPIServer(ctx context.Context) error {
+	started, err := c.startNew(ctx, apiServer, 0)
+	if err != nil {
+		return err
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := c.await(ctx, apiLimit, "the API server is not ready", []string{etcd, apiServer}, 0, client.Ready); err != nil || !started {
+		return err
+	}
+	for i := range c.machines() {
+		for _, name := range c.programsOf(i) {
+			if !slices.Contains(apiClients, name) {
+				continue
+			}
+			if err := c.machine(i).Stop(ctx, name, 0); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
