@@ -40,7 +40,7 @@ func (c *Cluster) certificates() error {
 	}
 	address := c.network().Address(0)
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", c.nodeName(0)}
-	if err := authority.Server("apiserver", "kube-apiserver", nil, names, []string{address, "10.96.0.1", "127.0.0.1"}); err != nil {
+	if err := authority.Server("apiserver", "kube-apiserver", nil, names, []string{address, apiAddress, "127.0.0.1"}); err != nil {
 		return err
 	}
 	if err := authority.Client("apiserver-kubelet", "kube-apiserver-kubelet-client", "system:masters"); err != nil {

@@ -138,7 +138,12 @@ func (c *Cluster) awaitNodes(ctx context.Context, say *clock, started []chan err
 		if err := available(ctx, client, "kube-system", "coredns"); err != nil {
 			return err
 		}
-		return c.resolves(ctx)
+		for i := range started {
+			if err := c.resolves(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -113,23 +112,26 @@ func TestAClusterComesBackFromEveryKillAndLeavesNothing(t *testing.T) {
 	})
 	t.Run("names are resolved on both machines, wherever DNS runs", func(t *testing.T) {
 		for i := range 2 {
-			if output, err := c.machine(i).Run(t.Context(), self(t), ResolveCommand, "kubernetes.default.svc.cluster.local."); err != nil {
-				t.Errorf("on %s: %v %s", c.nodeName(i), err, output)
+			if err := c.resolves(t.Context(), i); err != nil {
+				t.Error(err)
 			}
 		}
 	})
 	t.Run("a second up changes nothing", func(t *testing.T) {
 		before := c.daemonProcesses(t)
 		up(t, name, lasting)
-		if after := c.daemonProcesses(t); !reflect.DeepEqual(before, after) {
-			t.Errorf("the processes were %v and are %v", before, after)
+		for daemon, pids := range c.daemonProcesses(t) {
+			// The first is the daemon; kube-proxy has others for a moment.
+			if len(pids) == 0 || len(before[daemon]) == 0 || pids[0] != before[daemon][0] {
+				t.Errorf("the processes of %s were %v and are %v", daemon, before[daemon], pids)
+			}
 		}
 	})
 	t.Run("up repairs what was killed", func(t *testing.T) {
 		before := c.daemonProcesses(t)
 		for daemon, pids := range before {
 			for _, pid := range pids {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 					t.Errorf("%s: %v", daemon, err)
 				}
 			}
@@ -137,7 +139,7 @@ func TestAClusterComesBackFromEveryKillAndLeavesNothing(t *testing.T) {
 		killFirst(t, c.machine(0).Shims(), c.machine(1).Shims())
 		up(t, name, lasting)
 		for daemon, pids := range c.daemonProcesses(t) {
-			if len(pids) == 0 || slices.Equal(pids, before[daemon]) {
+			if len(pids) == 0 || pids[0] == before[daemon][0] {
 				t.Errorf("%s has the processes %v after %v", daemon, pids, before[daemon])
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -14,25 +15,35 @@ const ResolveCommand = "__resolve"
 // dnsAddress is the address of the service of cluster DNS.
 const dnsAddress = "10.96.0.10"
 
-// resolves asks the cluster's DNS for a name, over the service address: when there is an answer, kube-proxy, the pod network and DNS work.
-func (c *Cluster) resolves(ctx context.Context) error {
+// The service of the API server, with which the DNS is tried.
+const (
+	apiName    = "kubernetes.default.svc.cluster.local."
+	apiAddress = "10.96.0.1"
+)
+
+// resolves asks the cluster's DNS for a name on the i-th machine, over the service address: when the answer is right, kube-proxy, the pod
+// network and DNS work.
+func (c *Cluster) resolves(ctx context.Context, i int) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if output, err := c.machine(0).Run(ctx, self, ResolveCommand, "kubernetes.default.svc.cluster.local."); err != nil {
-		return fmt.Errorf("%w: %s", err, output)
+	if output, err := c.machine(i).Run(ctx, self, ResolveCommand, apiName); err != nil {
+		return fmt.Errorf("on %s: %w: %s", c.nodeName(i), err, output)
 	}
 	return nil
 }
 
-// Resolve is the hidden command.
+// Resolve is the hidden command. It asks for the API server's name: any other has another address.
 func Resolve(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(dnsAddress, "53"))
 	}}
-	_, err := resolver.LookupHost(ctx, name)
+	addresses, err := resolver.LookupHost(ctx, name)
+	if err == nil && !slices.Equal(addresses, []string{apiAddress}) {
+		err = fmt.Errorf("%s is %v and not %s", name, addresses, apiAddress)
+	}
 	return err
 }
