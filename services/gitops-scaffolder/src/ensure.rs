@@ -86,9 +86,11 @@ impl Scaffolder {
         destination: &Destination,
         clone: &Clone<'_>,
     ) -> Result<WrittenTree, Setback> {
-        let reading = |failure: Failure| match trouble::is_about_the_clone(&failure) {
-            true => Setback::CloneBroken(failure),
-            false => trouble::of(&failure, &destination.url, Attempt::Read).into(),
+        let reading = |failure: Failure| {
+            if trouble::is_about_the_clone(&failure) {
+                return Setback::CloneBroken(failure);
+            }
+            trouble::of(&failure, &destination.url, Attempt::Read).into()
         };
         clone.ensure().await.map_err(Setback::CloneBroken)?;
         let Tip { branch, commit } = clone.tip().await.map_err(reading)?;

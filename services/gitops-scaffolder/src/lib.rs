@@ -47,7 +47,7 @@ impl Config {
     /// The usual set-up with its clones below `work_dir`.
     pub fn new(work_dir: PathBuf) -> Self {
         let committer = Committer { name: "KubeOpera".to_owned(), email: "bot@kubeopera.io".to_owned() };
-        Self { work_dir, mirror: None, committer, network_deadline: Duration::from_secs(60) }
+        Self { work_dir, mirror: None, committer, network_deadline: Duration::from_mins(1) }
     }
 }
 

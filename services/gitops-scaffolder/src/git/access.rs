@@ -117,7 +117,7 @@ mod tests {
             GitCredential::Ssh { private_key: Secret::new("CANARY"), known_hosts: "acme.com ssh-ed25519 AAAA".into() };
 
         let access = Access::new(&"git@acme.com:r.git".parse().unwrap(), &credential, folder.path()).unwrap();
-        let key = access._files.path().join("identity");
+        let key = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path().join("identity");
         assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
         assert!(access.environment().all(|(_, value)| !value.contains("CANARY")));
         drop(access);

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest, Sha256};
 use tokio::fs;
 
 use super::{
@@ -210,9 +212,8 @@ fn not_run(error: std::io::Error) -> Failure {
 
 /// The folder of the clone of a repository, below `folder`.
 pub(crate) fn folder_of(folder: &Path, url: &str) -> PathBuf {
-    use sha2::{Digest, Sha256};
-    let hash: String = Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    folder.join(format!("{hash}.git"))
+    let digest = Sha256::digest(url);
+    folder.join(format!("{}.git", URL_SAFE_NO_PAD.encode(digest)))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use tokio::{
 use super::access::Access;
 
 /// For commands that talk to nobody.
-const LOCAL_DEADLINE: Duration = Duration::from_secs(60);
+const LOCAL_DEADLINE: Duration = Duration::from_mins(1);
 /// More than all the files of any tree; a command that says more is not one of ours.
 const MOST_OUTPUT: u64 = 32 << 20;
 /// What is kept of what git tells people. The rest is read and dropped, so that git never waits for a reader.

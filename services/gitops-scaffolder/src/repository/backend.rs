@@ -29,7 +29,7 @@ const LARGEST_REQUEST: usize = 64 << 20;
 /// Git has a few lines of header.
 const LONGEST_HEADER: u64 = 16 << 10;
 /// From the request to the first byte of the answer, and from there to the last.
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// How long Git may take to come to an end by itself once nobody listens.
 const FAREWELL: Duration = Duration::from_secs(10);

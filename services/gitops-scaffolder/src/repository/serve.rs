@@ -76,10 +76,12 @@ async fn answer(State(served): State<Arc<Served>>, request: Request<Body>) -> Re
 fn service(request: &Request<Body>) -> Option<Service> {
     let page = request.uri().path().strip_prefix(&format!("/{NAME}/"))?;
     match (request.method(), page, request.uri().query()) {
-        (&Method::GET, "info/refs", Some("service=git-upload-pack")) => Some(Service::Fetch),
-        (&Method::GET, "info/refs", Some("service=git-receive-pack")) => Some(Service::Push),
-        (&Method::POST, "git-upload-pack", None) => Some(Service::Fetch),
-        (&Method::POST, "git-receive-pack", None) => Some(Service::Push),
+        (&Method::GET, "info/refs", Some("service=git-upload-pack")) | (&Method::POST, "git-upload-pack", None) => {
+            Some(Service::Fetch)
+        }
+        (&Method::GET, "info/refs", Some("service=git-receive-pack")) | (&Method::POST, "git-receive-pack", None) => {
+            Some(Service::Push)
+        }
         _ => None,
     }
 }

@@ -1,9 +1,17 @@
-//! The scaffolder and its built-in repository on real Git over real HTTP.
+//! The scaffolder and its built-in repository on real Git over real HTTP and SSH.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs
+)]
 
 mod commits;
 mod secrets;
 mod server;
+mod ssh;
 mod stage;
 mod troubles;

@@ -83,15 +83,15 @@ impl TryFrom<String> for MirrorHost {
 
     fn try_from(text: String) -> Result<Self, NotAMirror> {
         let letter = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let part_ok = |part: &str| {
+        let is_part = |part: &str| {
             let ends_ok = part.bytes().next().is_some_and(letter) && part.bytes().last().is_some_and(letter);
             ends_ok && part.bytes().all(|c| letter(c) || b"._-".contains(&c))
         };
         let (authority, prefix) = text.split_once('/').map_or((text.as_str(), None), |(host, path)| (host, Some(path)));
         let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
         let port_ok = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number.to_string() == port));
-        let prefix_ok = prefix.is_none_or(|prefix| prefix.split('/').all(part_ok));
-        if text.len() <= 253 && part_ok(host) && port_ok && prefix_ok { Ok(Self(text)) } else { Err(NotAMirror) }
+        let prefix_ok = prefix.is_none_or(|prefix| prefix.split('/').all(is_part));
+        if text.len() <= 253 && is_part(host) && port_ok && prefix_ok { Ok(Self(text)) } else { Err(NotAMirror) }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Chart, ChartSource, Component, Installation, Namespace, Release};
 use crate::{cluster::Cluster, layer::Layer, values::with};
 
-/// The ClusterIssuer that Ingresses name.
+/// The `ClusterIssuer` that Ingresses name.
 pub const INGRESS_ISSUER: &str = "kubeopera";
 
 pub(super) const NAMESPACE: Namespace = Namespace { name: "cert-manager", privileged: false };

@@ -1,6 +1,13 @@
 //! Trees as whole folders, by properties over all inputs, and as kustomize sees them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    missing_docs
+)]
 
 mod cases;
 mod kustomize;

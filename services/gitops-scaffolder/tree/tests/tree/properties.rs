@@ -135,7 +135,7 @@ proptest! {
 /// Every object of the tree as YAML readers see it.
 fn objects(inputs: &TreeInputs) -> Vec<Value> {
     let tree = render(inputs, &config(false));
-    let yaml = tree.files().filter(|(path, _)| path.ends_with(".yaml"));
+    let yaml = tree.files().filter(|(path, _)| path.rsplit_once('.').is_some_and(|(_, end)| end == "yaml"));
     yaml.flat_map(|(_, file)| serde_saphyr::from_multiple::<Value>(&file.text).unwrap()).collect()
 }
 
