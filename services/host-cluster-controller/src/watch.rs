@@ -81,6 +81,7 @@ async fn pass(guard: Arc<Guarded>, world: Arc<World>) -> Result<Action, Trouble>
     }))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "the signature is kube's")]
 fn after_failure(guard: Arc<Guarded>, trouble: &Trouble, _: Arc<World>) -> Action {
     tracing::warn!(cluster.id = guard.name_any(), reason = trouble.reason, "{trouble}");
     Action::requeue(AFTER_FAILURE + AFTER_FAILURE.mul_f64(rand::random::<f64>()))

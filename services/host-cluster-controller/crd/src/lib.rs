@@ -4,6 +4,7 @@
 //! `kubectl explain hostcluster` prints.
 
 #![allow(unreachable_pub, reason = "the KubeSchema derive repeats each struct inside a function")]
+#![allow(clippy::doc_markdown, reason = "kubectl explain prints the doc comments, and backticks with them")]
 
 mod conditions;
 mod hostcluster;

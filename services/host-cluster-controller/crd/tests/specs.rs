@@ -50,8 +50,8 @@ fn each_way_of_joining_is_a_kind_of_its_own() {
     let mode = |resource: Value| ValidSpec::of(&serde_json::from_value(resource).unwrap()).unwrap().mode;
     assert!(matches!(mode(connected()), ModeSpec::Connect { kubeconfig } if kubeconfig.as_str() == "the-kubeconfig"));
     assert!(matches!(mode(with(connected(), "/spec/connectKubeconfigSecretRef", Value::Null)), ModeSpec::Host));
-    let ModeSpec::Provision(made) = mode(created()) else { panic!() };
-    assert_eq!((made.nodes, made.instance_type.as_str(), made.credential.as_str()), (5, "t3.medium", "cred-1"));
+    let ModeSpec::Provision(wanted) = mode(created()) else { panic!() };
+    assert_eq!((wanted.nodes, wanted.instance_type.as_str(), wanted.credential.as_str()), (5, "t3.medium", "cred-1"));
 }
 
 #[test]

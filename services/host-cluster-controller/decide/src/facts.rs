@@ -76,7 +76,7 @@ pub struct Facts {
 pub struct Observations {
     /// The Secrets the resource names.
     pub secrets: Fact<SecretsSeen>,
-    /// The other HostClusters.
+    /// The other `HostCluster`s.
     pub neighbours: Fact<Vec<Neighbour>>,
     /// The cluster's API server.
     pub cluster: Fact<ClusterSeen>,
@@ -97,7 +97,7 @@ pub struct Observations {
 pub enum Thing {
     /// The Secrets the resource names: [`Observations::secrets`].
     Secrets,
-    /// The other HostClusters: [`Observations::neighbours`].
+    /// The other `HostCluster`s: [`Observations::neighbours`].
     Neighbours,
     /// The API server: [`Observations::cluster`].
     Cluster(Target),
@@ -127,7 +127,7 @@ pub struct Target {
 pub enum Reach {
     /// KubeOpera's own service account: the cluster it runs on.
     OwnServiceAccount,
-    /// The kubeconfig in this Secret (namespace of the HostClusters, key `kubeconfig`).
+    /// The kubeconfig in this Secret (namespace of the `HostCluster`s, key `kubeconfig`).
     Kubeconfig(SecretName),
 }
 

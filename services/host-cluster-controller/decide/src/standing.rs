@@ -210,11 +210,11 @@ fn watched(facts: &Facts, status: &HostClusterStatus, step: &Step, spec: &ValidS
 }
 
 fn healthy(status: &HostClusterStatus, spec: &ValidSpec) -> String {
-    let mut message = format!("Flux healthy and reconciling {}.", spec.git_path);
-    if let (Some(administrator), Some(_)) = (&spec.administrator, &status.admin_password_secret_ref) {
-        message.push_str(&format!(" Administrator {} created.", administrator.email));
+    let is_healthy = format!("Flux healthy and reconciling {}.", spec.git_path);
+    match (&spec.administrator, &status.admin_password_secret_ref) {
+        (Some(administrator), Some(_)) => format!("{is_healthy} Administrator {} created.", administrator.email),
+        _ => is_healthy,
     }
-    message
 }
 
 fn removing(facts: &Facts, status: &HostClusterStatus, step: &Step) -> Standing {

@@ -106,7 +106,7 @@ async fn neighbours_are_read_even_if_one_of_them_cannot_be() {
 
     assert_eq!(neighbours.len(), 1, "neither itself nor the one that cannot be read");
     assert_eq!(neighbours[0].cluster_uid.as_deref(), Some("uid-of-another"));
-    assert_eq!(neighbours[0].name.as_ref().map(|name| name.as_str()), Some("harbour"));
+    assert_eq!(neighbours[0].name.as_ref().map(vocabulary::ClusterName::as_str), Some("harbour"));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
-//! BootstrappingFlux: Flux is installed on the cluster and given credentials for the GitOps repository.
+//! `BootstrappingFlux`: Flux is installed on the cluster and given credentials for the GitOps repository.
 //!
 //! A Flux that somebody else installed is used as it is and never written to.
-//! Looks at: the cluster, the other HostClusters, Flux, the Git credentials here and there.
+//! Looks at: the cluster, the other `HostCluster`s, Flux, the Git credentials here and there.
 
 use host_cluster_controller_crd::ValidSpec;
 use jiff::SignedDuration;

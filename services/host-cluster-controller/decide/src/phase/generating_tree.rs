@@ -1,4 +1,4 @@
-//! GeneratingGitOpsTree: gitops-scaffolder generates a complete environment for this cluster and commits it to Git.
+//! `GeneratingGitOpsTree`: gitops-scaffolder generates a complete environment for this cluster and commits it to Git.
 //!
 //! Looks at: the cluster, the Git credentials, what already runs on the cluster.
 

@@ -1,4 +1,4 @@
-//! InstallingKubeOpera: Flux is pointed at the new tree and reconciles it; then the first administrator is created, if
+//! `InstallingKubeOpera`: Flux is pointed at the new tree and reconciles it; then the first administrator is created, if
 //! one was asked for.
 //!
 //! Looks at: the cluster, Flux, KubeOpera's own Flux objects.

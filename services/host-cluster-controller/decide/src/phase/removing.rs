@@ -59,7 +59,9 @@ pub(crate) fn progress(facts: &Facts) -> Option<&str> {
 /// The next step towards one parting; none if there is nothing left to do.
 fn towards(facts: &Facts, parting: Parting) -> Result<Option<Step>, Obstacle> {
     match parting {
-        Parting::KustomizationsSuspended => on_cluster(facts, suspend),
+        Parting::KustomizationsSuspended => on_cluster(facts, |_, at, sync| {
+            Ok(sync.kustomizations().any(|one| !one.is_suspended).then_some(Step::SuspendKustomizations { at }))
+        }),
         Parting::KustomizationsDeleted => on_cluster(facts, delete),
         Parting::SourceDeleted => {
             on_cluster(facts, |_, at, sync| Ok(sync.source.is_some().then_some(Step::DeleteSource { at })))
@@ -89,7 +91,10 @@ fn on_cluster(
     if let Some(retry) = &facts.previous.retry
         && facts.time_since_deletion() > STUBBORN
     {
-        return give_up(facts, format!("The cluster answers, but does not do what is asked of it ({}).", retry.reason));
+        return Ok(give_up(
+            facts,
+            format!("The cluster answers, but does not do what is asked of it ({}).", retry.reason),
+        ));
     }
     let looked = facts.resource.spec.as_ref().map_err(|_| invalid_spec()).and_then(target).map_err(Obstacle::from);
     match looked.and_then(|at| {
@@ -111,19 +116,15 @@ fn unreachable(facts: &Facts, trouble: Trouble) -> Result<Option<Step>, Obstacle
         return Err(Trouble::waiting(trouble.reason, trouble.message).into());
     }
     let is_another = trouble == identity::changed();
-    give_up(facts, if is_another { "Another cluster answers there now.".to_owned() } else { trouble.message })
+    Ok(give_up(facts, if is_another { "Another cluster answers there now.".to_owned() } else { trouble.message }))
 }
 
-fn give_up(facts: &Facts, why: String) -> Result<Option<Step>, Obstacle> {
+fn give_up(facts: &Facts, why: String) -> Option<Step> {
     match facts.resource.removal {
-        Removal::Disconnect => Ok(Some(Step::LeaveBehind { why })),
+        Removal::Disconnect => Some(Step::LeaveBehind { why }),
         // What is on the cluster goes with its infrastructure.
-        Removal::Destroy => Ok(None),
+        Removal::Destroy => None,
     }
-}
-
-fn suspend(_: &Facts, at: Target, sync: &SyncSeen) -> Result<Option<Step>, Obstacle> {
-    Ok(sync.kustomizations().any(|one| !one.is_suspended).then_some(Step::SuspendKustomizations { at }))
 }
 
 fn delete(facts: &Facts, at: Target, sync: &SyncSeen) -> Result<Option<Step>, Obstacle> {

@@ -1,7 +1,7 @@
-//! ValidatingAccess: the controller connects with the kubeconfig that was supplied and confirms that the API server
+//! `ValidatingAccess`: the controller connects with the kubeconfig that was supplied and confirms that the API server
 //! responds, that it is a cluster of its own, and that everything may be done on it.
 //!
-//! Looks at: the kubeconfig's Secret, the cluster, the other HostClusters.
+//! Looks at: the kubeconfig's Secret, the cluster, the other `HostCluster`s.
 
 use host_cluster_controller_crd::ValidSpec;
 use jiff::SignedDuration;

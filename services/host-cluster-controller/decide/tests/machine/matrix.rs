@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use cluster_provisioner_contract::RunStatus;
 use host_cluster_controller_decide::{
-    FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Milestone, Next, Outcome, Requeue, Step, SyncSeen, Thing,
-    Way,
+    FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Milestone, Next, Observations, Outcome, Requeue, Step,
+    SyncSeen, Thing, Way,
 };
 use vocabulary::Trouble;
 
@@ -90,7 +90,7 @@ fn chapters() -> Vec<Chapter> {
     let watching = || ready(Way::Host);
     let healthy = || watching().answering().flux_ready().synced().git_secret();
     let going = || ready(Way::Connect).going().answering();
-    let destroying = || ready(Way::Provision).to_be_destroyed().going().answering();
+    let destroying = || ready(Way::Provision).meant_to_be_destroyed().going().answering();
     let gone = || going().sync(SyncSeen::default());
 
     vec![
@@ -102,7 +102,7 @@ fn chapters() -> Vec<Chapter> {
                 ("known", a_cluster(Way::Connect).known()),
                 ("known, its Secrets not looked at", {
                     let mut s = a_cluster(Way::Connect).known();
-                    s.seen = Default::default();
+                    s.seen = Observations::default();
                     s
                 }),
                 (
@@ -267,7 +267,7 @@ fn chapters() -> Vec<Chapter> {
                     "the source cannot fetch",
                     installing().sync(edited(|s| {
                         s.source.as_mut().unwrap().readiness =
-                            not_ready("GitOperationFailed", "The Git server refuses the connection.")
+                            not_ready("GitOperationFailed", "The Git server refuses the connection.");
                     })),
                 ),
                 (
@@ -282,7 +282,7 @@ fn chapters() -> Vec<Chapter> {
                     "a child is not ready",
                     installing().sync(edited(|s| {
                         s.children[0].readiness =
-                            not_ready("HealthCheckFailed", "Deployment apps/web is not available.")
+                            not_ready("HealthCheckFailed", "Deployment apps/web is not available.");
                     })),
                 ),
                 (
@@ -326,7 +326,7 @@ fn chapters() -> Vec<Chapter> {
                     "a child is not ready",
                     watching().answering().flux_ready().git_secret().sync(edited(|s| {
                         s.children[0].readiness =
-                            not_ready("HealthCheckFailed", "Deployment apps/web is not available.")
+                            not_ready("HealthCheckFailed", "Deployment apps/web is not available.");
                     })),
                 ),
                 ("the Git credentials were changed", healthy().secrets_at("git-2", "-")),
@@ -388,7 +388,7 @@ fn chapters() -> Vec<Chapter> {
                 }),
                 (
                     "annotated to destroy, but a connected cluster",
-                    ready(Way::Connect).to_be_destroyed().going().answering().synced(),
+                    ready(Way::Connect).meant_to_be_destroyed().going().answering().synced(),
                 ),
             ],
         ),
@@ -406,7 +406,7 @@ fn chapters() -> Vec<Chapter> {
                 (
                     "the cluster does not answer, for a minute",
                     ready(Way::Provision)
-                        .to_be_destroyed()
+                        .meant_to_be_destroyed()
                         .going()
                         .later(60)
                         .unreachable()
@@ -430,7 +430,7 @@ fn towards_with_administrator() -> Scene {
     let mut scene = towards(Way::Host, Milestone::TreeGenerated).with_administrator().answering().present();
     let Next::Do(step) = scene.next() else { panic!("nothing more to look at") };
     scene.publish(&step, &written(COMMIT));
-    scene.seen = Default::default();
+    scene.seen = Observations::default();
     scene.secrets()
 }
 

@@ -192,7 +192,7 @@ impl Scene {
         self.annotated(ANNOTATION_RETRY_REQUESTED, value)
     }
 
-    pub fn to_be_destroyed(self) -> Self {
+    pub fn meant_to_be_destroyed(self) -> Self {
         self.annotated(ANNOTATION_REMOVAL, REMOVAL_DESTROY)
     }
 

@@ -146,7 +146,7 @@ impl World {
         let step = loop {
             match next_step(&facts) {
                 Next::Look(thing) => {
-                    self.look(&mut facts.seen, thing, if looks == 0 { fault } else { Fault::None });
+                    self.look(&mut facts.seen, &thing, if looks == 0 { fault } else { Fault::None });
                     looks += 1;
                     assert!(looks <= 8, "no fact is asked for twice: {facts:?}");
                 }
@@ -273,9 +273,9 @@ impl World {
         }
     }
 
-    fn look(&mut self, seen: &mut Observations, thing: Thing, fault: Fault) {
+    fn look(&mut self, seen: &mut Observations, thing: &Thing, fault: Fault) {
         let failed = if let Fault::Look(kind) = fault { Some(trouble(kind)) } else { None };
-        let unreachable = match &thing {
+        let unreachable = match thing {
             Thing::Cluster(at) | Thing::Flux(at) | Thing::GitSecret(at) | Thing::Present(at) | Thing::Sync(at) => {
                 let has_way = match &at.reach {
                     host_cluster_controller_decide::Reach::OwnServiceAccount => self.way == Way::Host,
@@ -305,9 +305,10 @@ impl World {
                 secrets,
                 SecretsSeen {
                     git_credentials: SecretSeen::Present { version: format!("git-{}", self.git_version) },
-                    kubeconfig: (self.way == Way::Connect).then(|| match self.has_supplied_kubeconfig {
-                        true => SecretSeen::Present { version: format!("kubeconfig-{}", self.kubeconfig_version) },
-                        false => SecretSeen::Absent,
+                    kubeconfig: (self.way == Way::Connect).then(|| if self.has_supplied_kubeconfig {
+                        SecretSeen::Present { version: format!("kubeconfig-{}", self.kubeconfig_version) }
+                    } else {
+                        SecretSeen::Absent
                     }),
                 }
             ),
@@ -471,7 +472,7 @@ impl World {
                 };
             }
             Step::DeleteKubeconfigs { .. } => {
-                (self.has_supplied_kubeconfig, self.has_stored_kubeconfig) = (false, false)
+                (self.has_supplied_kubeconfig, self.has_stored_kubeconfig) = (false, false);
             }
             Step::Rest
             | Step::Suspend
@@ -538,7 +539,7 @@ impl World {
         let message = status.message.as_deref().unwrap_or_default();
         assert!(message.ends_with(['.', '…']), "not a sentence: {message}");
         let value = |type_: &str| {
-            status.conditions.iter().find(|one| one.type_ == type_).map(|one| one.status.as_str()).unwrap_or("absent")
+            status.conditions.iter().find(|one| one.type_ == type_).map_or("absent", |one| one.status.as_str())
         };
         let is_staying = self.resource.metadata.deletion_timestamp.is_none();
         if is_staying {
@@ -558,7 +559,7 @@ impl World {
                 self.flux_ready_at.is_some() && self.git_secret.is_some() && self.workloads,
                 "Ready without a platform"
             );
-            assert_eq!(self.commits.is_empty(), false, "Ready without a tree");
+            assert!(!self.commits.is_empty(), "Ready without a tree");
             let wanted = Resource::of(&self.resource).spec.unwrap().administrator.is_some();
             assert_eq!(!self.administrators.is_empty(), wanted, "Ready, administrators {:?}", self.administrators);
         }
