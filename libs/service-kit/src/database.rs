@@ -99,7 +99,7 @@ pub fn is_conflict(error: &DbErr) -> bool {
     let (DbErr::Exec(RuntimeErr::SqlxError(inner)) | DbErr::Query(RuntimeErr::SqlxError(inner))) = error else {
         return false;
     };
-    let code = inner.as_database_error().and_then(|error| error.code());
+    let code = inner.as_database_error().and_then(sqlx::error::DatabaseError::code);
     // PostgreSQL: serialization failure, deadlock. SQLite: busy, and busy because of a stale snapshot.
     code.is_some_and(|code| matches!(code.as_ref(), "40001" | "40P01" | "5" | "517"))
 }

@@ -1,6 +1,7 @@
 //! The dashboard: files of `web/dist`, in the binary in release builds and from disk in debug builds.
 
 use axum::response::{Html, IntoResponse, Response};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use rust_embed::RustEmbed;
 use service_kit::Problem;
@@ -15,6 +16,11 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <h1>The dashboard is not built</h1><p>KubeOpera runs and its API answers under /api/v1, but its dashboard was not \
     built. Build it with <code>npm ci &amp;&amp; npm run build</code> in the folder <code>web</code>, or run \
     <code>make up</code>.</p></html>";
+
+/// For files whose names change with their content.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// For all others: the browser asks whether it has the present one.
+const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// The file of this path, or the page itself: its router knows what the path means.
 pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
@@ -32,15 +38,12 @@ fn serve_from<Files: RustEmbed>(method: &Method, uri: &Uri, headers: &HeaderMap)
     }
     let path = path.trim_start_matches('/');
     if path.starts_with("assets/") {
-        // Their names change with their content.
-        const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
         return file::<Files>(path, headers, FOR_EVER).unwrap_or_else(|| {
             Problem::new(StatusCode::NOT_FOUND, "no_such_file", "The dashboard has no such file.")
                 .hint("It may belong to an older version. Reload the page.")
                 .into_response()
         });
     }
-    const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
     file::<Files>(path, headers, ASK_EACH_TIME)
         .or_else(|| file::<Files>("index.html", headers, ASK_EACH_TIME))
         .unwrap_or_else(|| {
@@ -51,7 +54,7 @@ fn serve_from<Files: RustEmbed>(method: &Method, uri: &Uri, headers: &HeaderMap)
 fn file<Files: RustEmbed>(path: &str, request: &HeaderMap, caching: HeaderValue) -> Option<Response> {
     let file = Files::get(path)?;
     // Weak, because what is sent may be compressed.
-    let hash: String = file.metadata.sha256_hash().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hash = URL_SAFE_NO_PAD.encode(file.metadata.sha256_hash());
     let etag = HeaderValue::from_str(&format!("W/\"{hash}\"")).ok()?;
     let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_known = known.split(',').any(|tag| tag.trim() == "*" || tag.contains(&hash));

@@ -9,7 +9,7 @@ pub(crate) mod watch;
 use host_cluster_controller_crd::{HostCluster, NAMESPACE};
 use kube::{Api, Client};
 
-/// The HostClusters of this KubeOpera.
+/// The HostCluster resources of this KubeOpera.
 fn resources(client: &Client) -> Api<HostCluster> {
     Api::namespaced(client.clone(), NAMESPACE)
 }

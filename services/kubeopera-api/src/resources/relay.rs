@@ -26,7 +26,7 @@ const BATCH: u64 = 50;
 /// The first pause after a trouble; each next is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause, also after a refusal: somebody may have changed what it was refused for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 const ATTEMPT: Attempt<'static> = Attempt("create the HostCluster resource");
 
@@ -84,10 +84,7 @@ async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
 async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
     let api = resources(&platform.client);
     let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
-    let refused = match api.create(&params, &record.resource()).await {
-        Ok(_) => return Ok(()),
-        Err(error) => error,
-    };
+    let Err(refused) = api.create(&params, &record.resource()).await else { return Ok(()) };
     if !matches!(&refused, kube::Error::Api(status) if status.is_already_exists()) {
         return Err(trouble(ATTEMPT, &refused));
     }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How often to compare, besides each time the resources were listed anew.
-const EVERY: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_mins(1);
 
 /// Compares from time to time and repairs.
 pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: CancellationToken) {

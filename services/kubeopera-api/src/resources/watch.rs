@@ -54,7 +54,9 @@ async fn follow(
             if is_readable_again || changed.len() > FEW {
                 platform.events.reset();
             } else {
-                changed.into_iter().for_each(|id| platform.events.mark(id));
+                for id in changed {
+                    platform.events.mark(id);
+                }
             }
             for id in deleting {
                 until_written(shutdown, || platform.begin_removal(id)).await;

@@ -1,7 +1,10 @@
 //! The tables, forward only: a released migration is never edited, the next one is added.
 
 use async_trait::async_trait;
-use sea_orm_migration::{prelude::*, schema::*};
+use sea_orm_migration::{
+    prelude::*,
+    schema::{big_integer, big_integer_null, boolean, integer, json_binary, string, string_null, uuid, uuid_null},
+};
 
 pub(crate) struct Migrator;
 
@@ -19,7 +22,7 @@ impl MigratorTrait for Migrator {
 struct Clusters;
 
 impl MigrationName for Clusters {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "0001_clusters"
     }
 }

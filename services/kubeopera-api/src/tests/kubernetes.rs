@@ -14,7 +14,9 @@ use http_body_util::{BodyExt, StreamBody};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// An API server that knows `kube-system`, nodes and HostClusters.
+const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
+
+/// An API server that knows `kube-system`, nodes and HostCluster resources.
 #[derive(Clone)]
 pub(super) struct ApiServer {
     state: Arc<Mutex<State>>,
@@ -120,7 +122,6 @@ impl ApiServer {
         if state.is_down {
             return Err(std::io::ErrorKind::ConnectionRefused.into());
         }
-        const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
         let path = parts.uri.path();
         let query = parts.uri.query().unwrap_or_default();
         Ok(match (&parts.method, path) {
