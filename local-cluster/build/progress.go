@@ -72,6 +72,8 @@ func (p *progress) line() string {
 	switch {
 	case p.built == 0 && p.fetched > 0:
 		return fmt.Sprintf("  %s: %d modules downloaded, %s", p.name, p.fetched, elapsed)
+	case p.built == 0:
+		return fmt.Sprintf("  %s: nothing to compile so far (linking, or still reading), %s", p.name, elapsed)
 	case p.all > 0:
 		return fmt.Sprintf("  %s: %d of at most %d packages compiled, %s", p.name, p.built, p.all, elapsed)
 	default:
