@@ -11,6 +11,7 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, Method, StatusCode, header};
+use service_kit::serve::{self, Limits};
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -34,15 +35,14 @@ struct Served {
     turns: Arc<Semaphore>,
 }
 
-/// Serves the repository at `/gitops.git` of `listener` until `shutdown`.
+/// Serves the repository at `/gitops.git` of `listener` until `shutdown`, and no longer than that to whoever is slow.
 pub async fn serve(
     listener: TcpListener,
     repository: Repository,
     credentials: Credentials,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
-    let served = axum::serve(listener, router(repository, credentials));
-    served.with_graceful_shutdown(shutdown.cancelled_owned()).await
+    serve::serve(listener, router(repository, credentials), Limits::default(), shutdown).await
 }
 
 /// The repository as part of another server.

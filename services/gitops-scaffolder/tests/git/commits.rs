@@ -125,10 +125,10 @@ async fn an_operation_cut_off_anywhere_leaves_no_second_commit() {
     scaffolder.ensure_tree(&plain, &destination).await.unwrap();
     let whole = started.elapsed();
 
-    for round in 1..=24_u32 {
+    for round in 1..=16_u32 {
         let changed = with_domain(&plain, &format!("r{round}.acme.com"));
         // Cut off at every stage of the way; the git programs that run at that moment die with it.
-        let cut = Duration::from_micros(u64::try_from(whole.as_micros()).unwrap() * u64::from(round) / 20);
+        let cut = Duration::from_micros(u64::try_from(whole.as_micros()).unwrap() * u64::from(round) / 14);
         let _ = tokio::time::timeout(cut, scaffolder.ensure_tree(&changed, &destination)).await;
         if round % 8 == 0 {
             // Another process takes over, with the same working folder.

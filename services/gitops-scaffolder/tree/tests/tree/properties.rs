@@ -70,7 +70,7 @@ fn config(mirrored: bool) -> TreeConfig {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn every_tree_is_sound_and_the_same_each_time(inputs in inputs(), mirrored: bool) {
