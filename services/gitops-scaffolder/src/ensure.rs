@@ -23,6 +23,9 @@ use crate::{
 /// How often a push may be overtaken. With the pauses between, that is about half a minute of others pushing.
 const ATTEMPTS: u32 = 12;
 
+/// No file of a tree is near this many bytes.
+const LARGEST_FILE: u64 = 1 << 20;
+
 /// Why one attempt did not succeed.
 enum Setback {
     /// Somebody else pushed in between.
@@ -171,16 +174,16 @@ async fn folder(clone: &Clone<'_>, commit: &str, path: &GitPath) -> Result<Folde
     }
     let prefix = format!("{path}/");
     let entries = clone.list(commit, true, std::slice::from_ref(&prefix)).await.map_err(Setback::CloneBroken)?;
-    // What is in overrides/ is the user's and may be large; only whether it is there matters.
-    let (theirs, ours): (Vec<_>, Vec<_>) = entries
+    // Of what is in overrides/, and of what is too large to be ours, only matters that it is there.
+    let (unread, read): (Vec<_>, Vec<_>) = entries
         .into_iter()
         .filter(|entry| entry.kind == "blob")
-        .filter_map(|entry| Some((entry.path.strip_prefix(&prefix)?.to_owned(), entry.id)))
-        .partition(|(path, _)| path.starts_with("overrides/"));
-    let ids: Vec<&str> = ours.iter().map(|(_, id)| id.as_str()).collect();
+        .filter_map(|entry| Some((entry.path.strip_prefix(&prefix)?.to_owned(), entry)))
+        .partition(|(path, entry)| path.starts_with("overrides/") || entry.size.is_none_or(|size| size > LARGEST_FILE));
+    let ids: Vec<&str> = read.iter().map(|(_, entry)| entry.id.as_str()).collect();
     let texts = clone.read(&ids).await.map_err(Setback::CloneBroken)?;
-    let mut folder: BTreeMap<String, String> = ours.iter().map(|(path, _)| path.clone()).zip(texts).collect();
-    folder.extend(theirs.into_iter().map(|(path, _)| (path, String::new())));
+    let mut folder: BTreeMap<String, String> = read.iter().map(|(path, _)| path.clone()).zip(texts).collect();
+    folder.extend(unread.into_iter().map(|(path, _)| (path, String::new())));
     Ok(folder)
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Entry {
     pub(crate) kind: String,
     /// Object id.
     pub(crate) id: String,
+    /// Bytes, of a blob.
+    pub(crate) size: Option<u64>,
 }
 
 /// What one commit changes.
@@ -114,7 +116,7 @@ impl Clone<'_> {
     /// Everything below these paths of a commit: an entry each for a path that is a file, its files for one that ends
     /// in a slash.
     pub(crate) async fn list(&self, commit: &str, recursive: bool, paths: &[String]) -> Result<Vec<Entry>, Failure> {
-        let mut arguments = vec!["ls-tree", "-z", "--full-tree"];
+        let mut arguments = vec!["ls-tree", "-z", "--long", "--full-tree"];
         arguments.extend(recursive.then_some("-r"));
         arguments.extend([commit, "--"]);
         arguments.extend(paths.iter().map(String::as_str));
@@ -168,10 +170,10 @@ fn script(parent: Option<&str>, change: &Change<'_>) -> Vec<u8> {
         line(&format!("from {parent}"));
     }
     for path in &change.remove {
-        line(&format!("D {path}"));
+        line(&format!("D {}", quoted(path)));
     }
     for (path, text) in &change.write {
-        line(&format!("M 100644 inline {path}"));
+        line(&format!("M 100644 inline {}", quoted(path)));
         line(&data(text));
     }
     line("");
@@ -180,11 +182,18 @@ fn script(parent: Option<&str>, change: &Change<'_>) -> Vec<u8> {
     script.into_bytes()
 }
 
-/// `<mode> <kind> <id>\t<path>`.
+/// A path as `git fast-import` takes it, whatever people put into the names of their files.
+fn quoted(path: &str) -> String {
+    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{escaped}\"")
+}
+
+/// `<mode> <kind> <id> <size>\t<path>`, with spaces before the size, which is `-` for what has none.
 fn entry(line: &str) -> Option<Entry> {
     let (facts, path) = line.split_once('\t')?;
-    let mut facts = facts.split(' ').skip(1);
-    Some(Entry { kind: facts.next()?.to_owned(), id: facts.next()?.to_owned(), path: path.to_owned() })
+    let mut facts = facts.split_ascii_whitespace().skip(1);
+    let (kind, id, size) = (facts.next()?.to_owned(), facts.next()?.to_owned(), facts.next()?.parse().ok());
+    Some(Entry { path: path.to_owned(), kind, id, size })
 }
 
 /// `<id> blob <size>\n<content>\n` for each.
@@ -219,6 +228,21 @@ pub(crate) fn folder_of(folder: &Path, url: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_of_a_file_is_taken_for_a_command() {
+        assert_eq!(quoted("a/b.yaml"), r#""a/b.yaml""#);
+        assert_eq!(quoted("a\"\\\nD b"), r#""a\"\\\nD b""#);
+    }
+
+    #[test]
+    fn a_listed_entry_has_a_size_if_it_is_a_file() {
+        let file = entry("100644 blob 1f7a7a472abf3dd9643fd615f6da379c4acb3e3a      23\ta b.txt").unwrap();
+        let folder = entry("040000 tree 1f7a7a472abf3dd9643fd615f6da379c4acb3e3a       -\tdir").unwrap();
+
+        assert_eq!((file.path.as_str(), file.kind.as_str(), file.size), ("a b.txt", "blob", Some(23)));
+        assert_eq!((folder.kind.as_str(), folder.size), ("tree", None));
+    }
 
     #[test]
     fn blobs_are_read_by_their_size_whatever_is_in_them() {

@@ -169,6 +169,7 @@ async fn what_people_change_is_theirs() {
     person.write(&at("overrides/more/extra.yaml"), "mine too\n");
     person.write(&at("infrastructure/configs/issuers.yaml"), "my issuers\n");
     person.write("somewhere/else.yaml", "unrelated\n");
+    person.write(&at("notes \"and\" film.bin"), &"x".repeat(3 << 20));
     person.push("Make it mine");
 
     let same = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
