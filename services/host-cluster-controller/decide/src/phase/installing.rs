@@ -108,13 +108,20 @@ pub(crate) fn all_ready(sync: &SyncSeen) -> Result<(), Trouble> {
         resumed(source.is_suspended, &object)?;
         is_ready(&ObjectSeen { object, readiness: source.readiness.clone() })?;
     }
-    // The children first: while one of them is not ready the root often only says that it waits for them.
+    // The children first: while one of them is not ready the root often only says that it waits for them. And before one
+    // that waits for another, the other.
+    let mut waits_for_another = Ok(());
     for KustomizationSeen { name, is_suspended, readiness, .. } in sync.children.iter().chain(&sync.root) {
         let object = format!("Kustomization flux-system/{name}");
         resumed(*is_suspended, &object)?;
-        is_ready(&ObjectSeen { object, readiness: readiness.clone() })?;
+        match is_ready(&ObjectSeen { object, readiness: readiness.clone() }) {
+            Err(trouble) if trouble.reason == "DependencyNotReady" => {
+                waits_for_another = waits_for_another.and(Err(trouble));
+            }
+            ready => ready?,
+        }
     }
-    Ok(())
+    waits_for_another
 }
 
 fn resumed(is_suspended: bool, object: &str) -> Result<(), Trouble> {

@@ -1,7 +1,7 @@
 //! What is published: conditions and their transitions, events, and what is carried over.
 
 use host_cluster_controller_crd::{ConditionType, condition};
-use host_cluster_controller_decide::{Fact, Milestone, Outcome, Step, Way};
+use host_cluster_controller_decide::{Fact, Milestone, Outcome, Readiness, Step, Way};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use proptest::prelude::*;
@@ -260,4 +260,29 @@ fn an_unacceptable_spec_is_told_field_by_field_and_mended_by_an_edit() {
 
     scene = scene.edited(|resource| resource.spec.admin_email = None);
     assert_eq!(scene.pass().0, Step::Begin(Milestone::FluxBootstrapped));
+}
+
+#[test]
+fn of_kustomizations_that_wait_for_one_another_the_one_that_is_awaited_is_named() {
+    let not_ready = |reason: &str, why: &str| Readiness::NotReady { reason: reason.to_owned(), why: why.to_owned() };
+    let mut seen = sync();
+    let mut awaited = seen.children[0].clone();
+    awaited.name = "kubeopera-controllers".to_owned();
+    awaited.readiness = not_ready("HealthCheckFailed", "Deployment cert-manager/webhook: Its pods are starting.");
+    seen.children[0].readiness = not_ready("DependencyNotReady", "It waits for Kustomization kubeopera-controllers.");
+    seen.children.push(awaited);
+    let mut scene = towards(Way::Host, Milestone::PlatformInstalled).answering().flux_ready().sync(seen.clone());
+    scene.pass();
+    assert_eq!(
+        scene.message(),
+        "Waiting for Kustomization flux-system/kubeopera-controllers: Deployment cert-manager/webhook: Its pods are starting."
+    );
+
+    seen.children.pop();
+    let mut scene = scene.sync(seen);
+    scene.pass();
+    assert_eq!(
+        scene.message(),
+        "Waiting for Kustomization flux-system/kubeopera-apps: It waits for Kustomization kubeopera-controllers."
+    );
 }
