@@ -17,8 +17,8 @@ use std::sync::Arc;
 use auth_service_contract::Auth;
 use sea_orm::DatabaseConnection;
 use service_kit::database::OpenError;
-use tokio::net::TcpListener;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::Platform;
 pub use crate::config::{Config, PlatformDefaults};
@@ -35,6 +35,9 @@ pub enum RunError {
     /// The listener failed.
     #[error("the listener failed")]
     Listen(#[from] std::io::Error),
+    /// One of the tasks behind the requests ended, which only a fault of KubeOpera can do.
+    #[error("a part of kubeopera-api that keeps it up to date ended by itself")]
+    TaskEnded,
 }
 
 /// Serves until `shutdown` is cancelled, then ends in order: requests first, then the tasks behind them.
@@ -54,18 +57,22 @@ pub async fn run(
     let router = http::router(Arc::clone(&platform), &config).map_err(|_| RunError::Origin)?;
 
     let background = CancellationToken::new();
-    let tasks = TaskTracker::new();
+    let mut tasks = JoinSet::new();
     tasks.spawn(resources::watch::keep(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::access::keep_asking(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::relay::keep_relaying(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::repair::keep_repairing(Arc::clone(&platform), background.clone()));
     tasks.spawn(events::keep_announcing(platform, background.clone()));
-    tasks.close();
 
-    let served = service_kit::serve::serve(listener, router, service_kit::serve::Limits::default(), shutdown).await;
+    let limits = service_kit::serve::Limits::default();
+    let served = tokio::select! {
+        served = service_kit::serve::serve(listener, router, limits, shutdown) => served.map_err(RunError::from),
+        // None of them ends by itself. Better to start anew than to serve what nobody keeps up.
+        _ = tasks.join_next() => Err(RunError::TaskEnded),
+    };
     background.cancel();
-    tasks.wait().await;
-    Ok(served?)
+    while tasks.join_next().await.is_some() {}
+    served
 }
 
 /// The OpenAPI document of the API, made from the handlers, as it is committed under `openapi/`.

@@ -267,32 +267,9 @@ fn message(
     }
 }
 
-/// Milestones and the names of the work towards them, in the order of each way to join.
-const HOST: &[(ConditionType, Phase)] = &[
-    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
-    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
-    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
-];
-const CONNECT: &[(ConditionType, Phase)] = &[
-    (ConditionType::AccessValidated, Phase::ValidatingAccess),
-    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
-    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
-    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
-];
-const PROVISION: &[(ConditionType, Phase)] = &[
-    (ConditionType::InfrastructureReady, Phase::Provisioning),
-    (ConditionType::FluxBootstrapped, Phase::BootstrappingFlux),
-    (ConditionType::TreeGenerated, Phase::GeneratingGitOpsTree),
-    (ConditionType::PlatformInstalled, Phase::InstallingKubeOpera),
-];
-
 /// A milestone that is met is done; the first that is not is the one being worked on, or the one that failed.
 fn phases(spec: &crd::HostClusterSpec, status: &HostClusterStatus, phase: Phase) -> Vec<PhaseStep> {
-    let way = match (spec.mode, &spec.connect_kubeconfig_secret_ref) {
-        (crd::Mode::ConnectExisting, None) => HOST,
-        (crd::Mode::ConnectExisting, Some(_)) => CONNECT,
-        (crd::Mode::ProvisionVanilla | crd::Mode::ProvisionEks | crd::Mode::ProvisionGke, _) => PROVISION,
-    };
+    let way = spec.way();
     let is_met = |milestone: ConditionType| {
         status.conditions.iter().any(|condition| condition.type_ == milestone.as_str() && condition.status == "True")
     };
@@ -305,7 +282,7 @@ fn phases(spec: &crd::HostClusterSpec, status: &HostClusterStatus, phase: Phase)
     };
     way.iter()
         .enumerate()
-        .map(|(position, (_, phase))| PhaseStep { phase: *phase, state: state_of(position) })
+        .map(|(position, (_, phase))| PhaseStep { phase: (*phase).into(), state: state_of(position) })
         .collect()
 }
 

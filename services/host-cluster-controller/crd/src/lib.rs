@@ -10,6 +10,7 @@ mod conditions;
 mod hostcluster;
 mod status;
 mod validated;
+mod way;
 
 pub use conditions::{ConditionType, condition};
 pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};

@@ -14,6 +14,8 @@ use http_body_util::{BodyExt, StreamBody};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+/// UID of its kube-system namespace.
+pub(super) const UID: &str = "0b7a6b8e-uid-of-kube-system";
 const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
 
 /// An API server that knows `kube-system`, nodes and HostCluster resources.
@@ -45,7 +47,7 @@ impl ApiServer {
                 "status": {"conditions": [{"type": "Ready", "status": ready}]}})
         };
         let state = State {
-            kube_system_uid: "0b7a6b8e-uid-of-kube-system".to_owned(),
+            kube_system_uid: UID.to_owned(),
             nodes: vec![node("aws:///eu-north-1a/i-0abc", "True"), node("aws:///eu-north-1b/i-0def", "False")],
             ..State::default()
         };

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::kubernetes::UID;
 use super::{World, on_both_databases, world::until};
 use crate::{resources::relay::relay_what_is_due, store::clusters};
 
@@ -14,6 +15,8 @@ on_both_databases! {
     an_answer_that_is_lost_on_the_way_makes_no_second_resource
     a_crash_between_record_and_resource_costs_nothing
     a_name_or_path_that_is_taken_gets_a_number
+    a_cluster_that_was_connected_before_stays_one_entry
+    a_host_cluster_that_was_taken_on_record_is_known_by_its_uid_from_the_first_click
     there_is_only_ever_one_host_cluster
     an_api_server_that_does_not_answer_is_a_problem_and_nothing_is_stored
     two_starts_at_once_bring_the_tables_up_to_date_once
@@ -156,6 +159,51 @@ async fn a_name_or_path_that_is_taken_gets_a_number(world: World) {
     let cluster = world.register(&cookie).await.json();
 
     assert_eq!(cluster["name"], "home-3");
+}
+
+async fn a_cluster_that_was_connected_before_stays_one_entry(world: World) {
+    let cookie = world.log_in("operator").await;
+    let id = vocabulary::ClusterId::random();
+    let connected = clusters::Record {
+        id,
+        name: "north".parse().unwrap(),
+        kube_system_uid: Some(UID.to_owned()),
+        is_host: false,
+        spec: spec_of(id),
+        created_at: jiff::Timestamp::now(),
+        removing_since: None,
+    };
+    clusters::insert(&world.platform.db, &connected).await.unwrap();
+
+    let answer = world.register(&cookie).await;
+
+    assert_eq!((answer.status, &answer.json()["id"]), (StatusCode::OK, &json!(id)));
+    assert_eq!(answer.json()["is_host"], true);
+    assert_eq!(world.dump("clusters").await.len(), 1);
+}
+
+async fn a_host_cluster_that_was_taken_on_record_is_known_by_its_uid_from_the_first_click(world: World) {
+    let cookie = world.log_in("operator").await;
+    let id = vocabulary::ClusterId::random();
+    let mut spec = spec_of(id);
+    spec.connect_kubeconfig_secret_ref = None;
+    let adopted = clusters::Record {
+        id,
+        name: "north".parse().unwrap(),
+        kube_system_uid: None,
+        is_host: true,
+        spec,
+        created_at: jiff::Timestamp::now(),
+        removing_since: None,
+    };
+    clusters::insert(&world.platform.db, &adopted).await.unwrap();
+
+    let answer = world.register(&cookie).await;
+
+    assert_eq!((answer.status, &answer.json()["id"]), (StatusCode::OK, &json!(id)));
+    assert!(clusters::by_kube_system_uid(&world.platform.db, UID).await.unwrap().is_some());
+    world.api_server.become_another_cluster();
+    assert_eq!(world.register(&cookie).await.code(), "another_host_cluster");
 }
 
 /// Any spec.
