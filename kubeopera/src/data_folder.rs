@@ -69,6 +69,12 @@ impl DataFolder {
         format!("sqlite://{}?mode=rwc", self.path.join("kubeopera.db").display())
     }
 
+    /// Keys that secrets in the database are sealed with. They are beside it, not in it: whoever gets hold of the
+    /// database or of a backup of it alone cannot read them.
+    pub(crate) fn encryption_key_file(&self) -> PathBuf {
+        self.path.join("encryption-keys")
+    }
+
     /// Folder of the built-in Git repository.
     pub(crate) fn repository(&self) -> PathBuf {
         self.path.join("git")
@@ -96,7 +102,7 @@ impl DataFolder {
 }
 
 /// Writes a file only its owner can read, as a whole or not at all.
-fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let half = path.with_extension("half-written");
     let mut file = OpenOptions::new()
         .create(true)

@@ -4,6 +4,7 @@ mod data_folder;
 mod local_cluster;
 mod own_cluster;
 mod repository;
+mod storage;
 mod up;
 mod welcome;
 
@@ -16,6 +17,9 @@ use clap::Parser;
 enum Command {
     /// Run KubeOpera: every service in one process, the dashboard served, its own Git repository included.
     Up(up::Options),
+    /// The keys that cloud credentials are sealed with. Stop KubeOpera first.
+    #[command(subcommand)]
+    Keys(storage::KeysCommand),
 }
 
 fn main() -> ExitCode {
@@ -24,12 +28,15 @@ fn main() -> ExitCode {
         welcome::complain("The TLS provider was chosen twice. This is a fault of KubeOpera.");
         return ExitCode::FAILURE;
     }
-    let Command::Up(options) = Command::parse();
+    let command = Command::parse();
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(up::run(options)));
+        .and_then(|runtime| match command {
+            Command::Up(options) => runtime.block_on(up::run(options)),
+            Command::Keys(command) => runtime.block_on(storage::run(command)),
+        });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -21,6 +21,7 @@ use crate::{
     local_cluster,
     own_cluster::{self, Found},
     repository::{TreeRepository, listen},
+    storage::Storage,
     welcome::{self, Welcome},
 };
 
@@ -45,12 +46,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE", env = "KUBEOPERA_LOCAL_CLUSTER")]
     local_program: Option<PathBuf>,
 
-    /// Where KubeOpera keeps its data [default: ~/.local/share/kubeopera]
-    #[arg(long, value_name = "FOLDER", env = "KUBEOPERA_DATA")]
-    data: Option<PathBuf>,
-    /// Database URL, sqlite:// or postgres:// [default: a file in the data folder]
-    #[arg(long, value_name = "URL", env = "KUBEOPERA_DATABASE_URL", hide_env_values = true)]
-    database_url: Option<String>,
+    #[command(flatten)]
+    storage: Storage,
     /// Address of the dashboard
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
@@ -111,7 +108,7 @@ struct Host {
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     service_kit::telemetry::init(options.log_format, &options.log).map_err(anyhow::Error::msg)?;
     let shutdown = service_kit::shutdown::on_signals().context("listening for signals")?;
-    let data_path = options.data_path();
+    let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
 
     // Nothing is served yet, so there is nothing to end in order.
@@ -125,9 +122,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         () = shutdown.cancelled() => return Ok(()),
     }
 
-    let database_url = options.database_url.clone().unwrap_or_else(|| data.database_url());
-    let database = service_kit::database::open(&database_url).await?;
-    let auth = Arc::new(AuthService::open(database.clone()).await?);
+    let database = options.storage.database(&data).await?;
+    let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
+    let auth = Arc::new(AuthService::open(database.clone(), encryption_keys).await?);
     let repository = options.repository(&data, &client, &host.config).await?;
     let dashboard = listen(options.listen, "--listen").await?;
 
@@ -220,11 +217,6 @@ async fn install(client: &kube::Client, cluster: &str) -> anyhow::Result<()> {
 }
 
 impl Options {
-    fn data_path(&self) -> PathBuf {
-        let folder = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        self.data.clone().unwrap_or_else(|| DataFolder::default_path(folder("XDG_DATA_HOME"), folder("HOME")))
-    }
-
     async fn repository(
         &self,
         data: &DataFolder,

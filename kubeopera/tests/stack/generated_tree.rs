@@ -7,7 +7,7 @@ use crate::{World, flux::kustomizations};
 #[tokio::test]
 #[ignore = "starts a cluster"]
 async fn every_object_of_the_tree_passes_a_strict_server_side_dry_run() {
-    let world = World::fresh("stack-tree", 7250).await;
+    let world = World::fresh("stack-tree").await;
     world.dashboard.register().await.unwrap();
     let resource = world.ready().await;
     let clone = tempfile::tempdir().unwrap();

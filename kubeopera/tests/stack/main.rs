@@ -38,9 +38,9 @@ struct World {
 
 impl World {
     /// From nothing: a fresh cluster and a fresh KubeOpera whose charts come from the local mirror.
-    async fn fresh(name: &str, port: u16) -> Self {
+    async fn fresh(name: &str) -> Self {
         let cluster = LocalCluster::up(name, &[]).await.unwrap();
-        let program = Program::start(&cluster, options(port)).await.unwrap();
+        let program = Program::start(&cluster, options()).await.unwrap();
         let dashboard = Dashboard::log_in(&program).await.unwrap();
         let client = cluster.client().await.unwrap();
         Self { program, dashboard, client, cluster }
@@ -83,14 +83,9 @@ async fn host_clusters(client: &kube::Client) -> anyhow::Result<Vec<HostCluster>
     Ok(api.list(&ListParams::default()).await?.items)
 }
 
-/// The executable that this workspace builds, on a port of the test's own.
-fn options(port: u16) -> ProgramOptions {
-    ProgramOptions {
-        executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")),
-        port,
-        mirror: true,
-        arguments: Vec::new(),
-    }
+/// The executable that this workspace builds.
+fn options() -> ProgramOptions {
+    ProgramOptions { executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")), mirror: true, arguments: Vec::new() }
 }
 
 /// Names of the objects of one kind that carry KubeOpera's mark, sorted.

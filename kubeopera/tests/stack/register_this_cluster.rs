@@ -25,7 +25,7 @@ use crate::{
 #[tokio::test]
 #[ignore = "starts a cluster"]
 async fn one_click_in_the_browser_leads_through_the_phases_to_ready() {
-    let world = World::fresh("stack-register", 7170).await;
+    let world = World::fresh("stack-register").await;
     let phases = PhaseLog::follow(world.client.clone());
 
     // The click: Chromium at the real page.
@@ -34,8 +34,8 @@ async fn one_click_in_the_browser_leads_through_the_phases_to_ready() {
             .args(["run", "e2e", "--", "--reporter", "list"])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../web"))
             .env("BASE_URL", world.program.address())
-            .env("KUBEOPERA_USERNAME", "admin")
-            .env("KUBEOPERA_PASSWORD", world.program.password().unwrap()),
+            .env("USERNAME", "admin")
+            .env("PASSWORD", world.program.password().unwrap()),
     )
     .await
     .unwrap();
@@ -128,7 +128,7 @@ async fn a_second_start_changes_nothing(mut world: World) {
 #[tokio::test]
 #[ignore = "starts a cluster"]
 async fn twenty_clicks_at_once_give_one_entry() {
-    let world = World::fresh("stack-clicks", 7180).await;
+    let world = World::fresh("stack-clicks").await;
 
     let clicks = (0..20).map(|_| {
         let dashboard: Dashboard = world.dashboard.clone();
@@ -151,7 +151,7 @@ async fn twenty_clicks_at_once_give_one_entry() {
 async fn provider_and_region_come_from_the_nodes_provider_ids() {
     let cluster =
         stack::LocalCluster::up("stack-aws", &["--provider-id", "aws:///eu-north-1a/i-0abc1234"]).await.unwrap();
-    let program = stack::Program::start(&cluster, crate::options(7190)).await.unwrap();
+    let program = stack::Program::start(&cluster, crate::options()).await.unwrap();
     let dashboard = Dashboard::log_in(&program).await.unwrap();
 
     let (_, card) = dashboard.register().await.unwrap();
@@ -163,7 +163,7 @@ async fn provider_and_region_come_from_the_nodes_provider_ids() {
 #[ignore = "starts a cluster"]
 async fn killed_at_any_moment_it_still_ends_ready_with_one_of_everything() {
     let moments = std::env::var("KUBEOPERA_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
-    let mut world = World::fresh("stack-kills", 7200).await;
+    let mut world = World::fresh("stack-kills").await;
     world.dashboard.register().await.unwrap();
     let way = std::time::Instant::now();
     world.ready().await;
@@ -215,7 +215,7 @@ impl World {
         }
         remove_all(resources).await;
 
-        self.program = Program::start(&self.cluster, options(self.program.port())).await.unwrap();
+        self.program = Program::start(&self.cluster, options()).await.unwrap();
         self.dashboard = Dashboard::log_in(&self.program).await.unwrap();
     }
 

@@ -1,5 +1,7 @@
 //! The rules of a HostCluster are the same in the API server (CEL, patterns) and in KubeOpera's own code.
 
+use std::time::Duration;
+
 use host_cluster_controller_crd::{HostCluster, NAMESPACE, ValidSpec};
 use kube::{Api, api::PostParams};
 use serde_json::{Value, json};
@@ -158,7 +160,7 @@ fn corpus() -> Vec<(&'static str, Value, bool)> {
 #[ignore = "starts a cluster"]
 async fn the_api_server_and_kubeopera_judge_every_example_alike() {
     let cluster = LocalCluster::up("stack-rules", &["--control-plane-only"]).await.unwrap();
-    let _program = Program::start(&cluster, options(7260)).await.unwrap();
+    let _program = Program::start(&cluster, options()).await.unwrap();
     let api = Api::<HostCluster>::namespaced(cluster.client().await.unwrap(), NAMESPACE);
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
 
@@ -182,9 +184,14 @@ async fn the_api_server_and_kubeopera_judge_every_example_alike() {
 #[ignore = "starts a cluster"]
 async fn kubectl_explains_every_field_and_prints_the_columns() {
     let cluster = LocalCluster::up("stack-explain", &["--control-plane-only"]).await.unwrap();
-    let _program = Program::start(&cluster, options(7270)).await.unwrap();
+    let _program = Program::start(&cluster, options()).await.unwrap();
 
-    let explained = stack::run(cluster.kubectl().args(["explain", "hc", "--recursive"])).await.unwrap();
+    // The server publishes the schema of a new resource some seconds after it serves the resource.
+    let explained = stack::until("an explanation", Duration::from_secs(60), || async {
+        stack::run(cluster.kubectl().args(["explain", "hc", "--recursive"])).await
+    })
+    .await
+    .unwrap();
     let printed = stack::run(
         cluster
             .kubectl()

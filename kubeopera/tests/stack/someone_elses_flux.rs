@@ -67,7 +67,7 @@ async fn a_flux_that_was_there_before_is_used_and_not_touched() {
     let before = flux_objects(&client).await;
     assert!(before.len() > 20, "an installation has more than {} objects", before.len());
 
-    let program = Program::start(&cluster, options(7240)).await.unwrap();
+    let program = Program::start(&cluster, options()).await.unwrap();
     let dashboard = Dashboard::log_in(&program).await.unwrap();
     dashboard.register().await.unwrap();
     let world = World { program, dashboard, client, cluster };

@@ -16,12 +16,15 @@ use crate::command::run;
 pub struct LocalCluster {
     name: String,
     kubeconfig: PathBuf,
+    /// `kubectl` remembers what an address served, and addresses are used again.
+    kubectl_cache: tempfile::TempDir,
 }
 
 impl LocalCluster {
     /// Starts a cluster of this name that keeps nothing, with further arguments of `local-cluster up`.
     pub async fn up(name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
-        let mut cluster = Self { name: name.to_owned(), kubeconfig: PathBuf::new() };
+        let kubectl_cache = tempfile::tempdir().context("making a folder for kubectl")?;
+        let mut cluster = Self { name: name.to_owned(), kubeconfig: PathBuf::new(), kubectl_cache };
         // What an interrupted run may have left.
         cluster.down().await?;
         run(local_cluster().args(["up", name, "--ephemeral"]).args(arguments)).await?;
@@ -56,7 +59,7 @@ impl LocalCluster {
     /// `kubectl` aimed at the cluster.
     pub fn kubectl(&self) -> Command {
         let mut command = Command::new("kubectl");
-        command.arg("--kubeconfig").arg(self.kubeconfig());
+        command.arg("--kubeconfig").arg(&self.kubeconfig).arg("--cache-dir").arg(self.kubectl_cache.path());
         command
     }
 

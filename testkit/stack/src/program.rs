@@ -8,9 +8,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use tokio::process::{Child, Command};
+use tokio::{
+    net::TcpListener,
+    process::{Child, Command},
+    time::Instant,
+};
 
-use crate::{LocalCluster, local_cluster, wait::until};
+use crate::{LocalCluster, local_cluster};
 
 /// How long a start may take, database, CRD and repository included.
 const START: Duration = Duration::from_secs(60);
@@ -22,8 +26,6 @@ const STOP: Duration = Duration::from_secs(20);
 pub struct ProgramOptions {
     /// Path of the `kubeopera` executable.
     pub executable: PathBuf,
-    /// Port of the dashboard on 127.0.0.1; the Git repository takes the next one.
-    pub port: u16,
     /// Whether charts and images come from the local mirror.
     pub mirror: bool,
     /// Further arguments of `kubeopera up`.
@@ -33,6 +35,9 @@ pub struct ProgramOptions {
 /// A running KubeOpera with a data folder of its own. It ends with this value.
 pub struct Program {
     options: ProgramOptions,
+    /// Port of the dashboard, the same at every start. The Git repository's needs no choosing: it is bound to an address
+    /// that only this test's cluster has.
+    port: u16,
     kubeconfig: PathBuf,
     data: PathBuf,
     log: PathBuf,
@@ -48,6 +53,7 @@ impl Program {
         let folder = tempfile::tempdir().context("making a data folder")?;
         let mut program = Self {
             options,
+            port: free_port().await?,
             kubeconfig: cluster.kubeconfig().to_owned(),
             data: folder.path().join("data"),
             log: folder.path().join("log"),
@@ -63,25 +69,32 @@ impl Program {
     /// Starts it again with the same data after it was stopped or killed.
     pub async fn start_again(&mut self) -> anyhow::Result<()> {
         self.launch().await?;
-        let address = self.address();
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
-        let said = until("the dashboard", START, || {
-            let ready = http.get(format!("{address}/readyz")).send();
-            async {
-                ready.await?.error_for_status()?;
-                let said = self.said().await?;
-                if said.contains("Ctrl-C") { Ok(said) } else { bail!("it has not said that it is running") }
+        let deadline = Instant::now() + START;
+        while !self.is_up().await? {
+            let ended = self.child.as_mut().and_then(|child| child.try_wait().transpose()).transpose()?;
+            if ended.is_some() || Instant::now() >= deadline {
+                let why = ended
+                    .map_or_else(|| "it was not up in time".to_owned(), |status| format!("it ended with {status}"));
+                bail!(
+                    "starting kubeopera: {why}. It said:\n{}\nIts log:\n{}",
+                    self.said().await?,
+                    self.logged().await?
+                );
             }
-        })
-        .await;
-        let said = match said {
-            Ok(said) => said,
-            Err(error) => bail!("{error:#}\nIt said:\n{}\nIts log:\n{}", self.said().await?, self.logged().await?),
-        };
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let said = self.said().await?;
         if let Some((_, rest)) = said.split_once("Password ") {
             self.password = rest.split_whitespace().next().map(str::to_owned);
         }
         Ok(())
+    }
+
+    /// Whether it has said that it is running and answers that it is ready.
+    async fn is_up(&self) -> anyhow::Result<bool> {
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
+        let answer = http.get(format!("{}/readyz", self.address())).send().await;
+        Ok(answer.is_ok_and(|answer| answer.status().is_success()) && self.said().await?.contains("Ctrl-C"))
     }
 
     /// Starts the process without waiting for anything.
@@ -91,8 +104,7 @@ impl Program {
         let log = File::options().create(true).append(true).open(&self.log).context("making a file for its log")?;
         let mut command = Command::new(&self.options.executable);
         command
-            .args(["up", "--listen", &format!("127.0.0.1:{}", self.options.port)])
-            .args(["--git-port", &(self.options.port + 1).to_string()])
+            .args(["up", "--listen", &format!("127.0.0.1:{}", self.port)])
             .arg("--data")
             .arg(&self.data)
             .arg("--kubeconfig")
@@ -131,12 +143,7 @@ impl Program {
 
     /// Address of the dashboard.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.options.port)
-    }
-
-    /// Port of the dashboard; the built-in Git repository has the next one.
-    pub fn port(&self) -> u16 {
-        self.options.port
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Password of `admin`, as the first start printed it.
@@ -167,4 +174,9 @@ impl Program {
     fn stdout_file(&self) -> PathBuf {
         self.log.with_extension(self.starts.to_string())
     }
+}
+
+/// A port that nothing on this machine listens on.
+async fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port())
 }

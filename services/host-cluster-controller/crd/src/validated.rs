@@ -108,6 +108,11 @@ impl ValidSpec {
         let region = check.parse::<Region>("spec.region", &spec.region);
         let git_url = check.parse::<GitUrl>("spec.gitOpsRepoURL", &spec.git_ops_repo_url);
         let git_path = check.parse::<GitPath>("spec.gitOpsPath", &spec.git_ops_path);
+        check.rule(
+            "spec.gitOpsPath",
+            git_path.as_ref().is_none_or(|path| path.as_str() == spec.git_ops_path),
+            "Write the folder without a slash at its beginning or end.",
+        );
         let git_credentials =
             check.parse::<SecretName>("spec.gitCredentialsSecretRef", &spec.git_credentials_secret_ref);
         let domain = check.optional::<Domain>("spec.domain", spec.domain.as_deref());
