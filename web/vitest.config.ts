@@ -16,7 +16,7 @@ export default defineConfig({
         resolve: { tsconfigPaths: true },
         test: {
           name: 'browser',
-          include: ['tests/browser/**/*.test.tsx'],
+          include: ['tests/browser/**/*.test.{ts,tsx}'],
           setupFiles: ['tests/browser/setup.ts'],
           fileParallelism: false,
           browser: {

@@ -30,7 +30,15 @@ export class Server {
   }
 
   emit(event: string, data: unknown, id = '') {
-    const text = `event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+    this.#send(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`)
+  }
+
+  /** The comment that tells a page its connection lives. */
+  beat() {
+    this.#send(':\n\n')
+  }
+
+  #send(text: string) {
     for (const stream of this.#streams) stream.enqueue(new TextEncoder().encode(text))
   }
 

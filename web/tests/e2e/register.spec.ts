@@ -70,6 +70,10 @@ test('one click registers this cluster, and its card goes through the phases to 
     return phases
   })
   await expect(badge).toHaveAttribute('data-tone', 'warn')
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await page.evaluate(() => document.getAnimations().length), 'nothing moves for who asked for that').toBe(0)
+  await page.emulateMedia({ reducedMotion: null })
+  expect(await page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0)
   await expect(badge).toHaveText(/^(Ready|Failed)$/, { timeout: SET_UP_WITHIN })
   await expect(badge, `the message says: ${await card.getByTestId('message').textContent()}`).toHaveText('Ready')
   const afterPending = (await seen.jsonValue()).filter((phase) => phase !== 'Pending')
