@@ -51,7 +51,7 @@ pub struct Context {
     pub flux: Option<FluxConfig>,
 }
 
-/// Drives every HostCluster until `shutdown`; returns when the passes under way are finished. A killed controller
+/// Drives every HostCluster until `shutdown`; passes under way get a few seconds to finish. A killed controller
 /// continues where it was: all it remembers is in the resources.
 pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
     let Context { client, scaffolder, provisioner, auth, flux } = context;

@@ -31,26 +31,38 @@ const AT_LEAST_EVERY: Duration = Duration::from_mins(10);
 /// Until a resource that could not be read, or whose status could not be written, is tried again.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
+/// How long passes that are under way may take to end after a shutdown. What is cut off then is as after a kill: the next
+/// start continues from what it sees.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// A resource, or what is known of one that our types cannot read.
 type Guarded = DeserializeGuard<HostCluster>;
 
-/// Runs until `shutdown`; passes that are under way are finished.
+/// Runs until `shutdown`; passes that are under way get a moment to finish.
 pub(crate) async fn run(client: Client, world: Arc<World>, shutdown: CancellationToken) {
     let resources: Api<Guarded> = Api::namespaced(client.clone(), NAMESPACE);
     let secrets: Api<PartialObjectMeta<Secret>> = Api::namespaced(client, NAMESPACE);
     let controller = Controller::new(resources, watcher::Config::default());
     let known = controller.store();
-    controller
+    let stopping = shutdown.clone();
+    let passes = controller
         .with_config(Config::default().concurrency(AT_A_TIME))
         .watches(secrets, watcher::Config::default(), move |secret| naming(&known, &secret.name_any()))
-        .graceful_shutdown_on(async move { shutdown.cancelled().await })
+        .graceful_shutdown_on(async move { stopping.cancelled().await })
         .run(pass, after_failure, world)
         .for_each(|passed| async {
             if let Err(error) = passed {
                 tracing::debug!(error = &error as &dyn std::error::Error, "a pass did not finish");
             }
-        })
-        .await;
+        });
+    let cut_off = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        () = passes => {}
+        () = cut_off => tracing::info!("passes were cut off; the next start continues them"),
+    }
 }
 
 /// The HostClusters that name a Secret.
