@@ -1,18 +1,19 @@
 //! A tiny world to live in: a cluster, a Git repository, a provisioner and a clock, all in memory. It does what steps ask
 //! of it, and nothing that Flux or Terraform would not do.
 
+mod invariants;
+mod sight;
+
 use cluster_provisioner_contract::RunStatus;
-use gitops_scaffolder_contract::{Present, WrittenTree};
+use gitops_scaffolder_contract::WrittenTree;
 use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, HostClusterStatus, Phase, REMOVAL_DESTROY};
 use host_cluster_controller_decide::{
-    Event, Fact, Facts, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Next, Observations, Outcome,
-    Readiness, Report, Requeue, Resource, SecretSeen, SecretsSeen, SourceSeen, Step, SyncSeen, Thing, Way, next_step,
-    report,
+    Event, Facts, Next, Outcome, Report, Requeue, Resource, Step, Way, next_step, report,
 };
 use jiff::{SignedDuration, Timestamp};
 use vocabulary::{Trouble, TroubleKind};
 
-use crate::scene::{a_cluster, cluster, flux, id, start};
+use crate::scene::{a_cluster, start};
 
 /// What a fault is planted with, and must never be seen again.
 pub const CANARY: &str = "CANARY-5f3a";
@@ -273,119 +274,6 @@ impl World {
         }
     }
 
-    fn look(&mut self, seen: &mut Observations, thing: &Thing, fault: Fault) {
-        let failed = if let Fault::Look(kind) = fault { Some(trouble(kind)) } else { None };
-        let unreachable = match thing {
-            Thing::Cluster(at) | Thing::Flux(at) | Thing::GitSecret(at) | Thing::Present(at) | Thing::Sync(at) => {
-                let has_way = match &at.reach {
-                    host_cluster_controller_decide::Reach::OwnServiceAccount => self.way == Way::Host,
-                    host_cluster_controller_decide::Reach::Kubeconfig(name)
-                        if *name.as_str() == id().kubeconfig_secret() =>
-                    {
-                        self.has_stored_kubeconfig
-                    }
-                    host_cluster_controller_decide::Reach::Kubeconfig(_) => self.has_supplied_kubeconfig,
-                };
-                let is_there = self.answers && self.infrastructure && has_way;
-                (!is_there).then(|| trouble(TroubleKind::Transient))
-            }
-            Thing::Secrets | Thing::Neighbours | Thing::Run => None,
-        };
-        let failed = failed.or(unreachable);
-        macro_rules! tell {
-            ($field:ident, $value:expr) => {
-                seen.$field = match failed {
-                    Some(trouble) => Fact::CouldNotTell(trouble),
-                    None => Fact::Seen($value),
-                }
-            };
-        }
-        match thing {
-            Thing::Secrets => tell!(
-                secrets,
-                SecretsSeen {
-                    git_credentials: SecretSeen::Present { version: format!("git-{}", self.git_version) },
-                    kubeconfig: (self.way == Way::Connect).then(|| if self.has_supplied_kubeconfig {
-                        SecretSeen::Present { version: format!("kubeconfig-{}", self.kubeconfig_version) }
-                    } else {
-                        SecretSeen::Absent
-                    }),
-                }
-            ),
-            Thing::Neighbours => tell!(neighbours, Vec::new()),
-            Thing::Cluster(_) => tell!(cluster, cluster()),
-            Thing::Run => tell!(run, self.run_status()),
-            Thing::Flux(_) => tell!(flux, self.flux()),
-            Thing::GitSecret(_) => tell!(
-                git_secret,
-                match &self.git_secret {
-                    Some(version) => GitSecretSeen::Present { version: Some(version.clone()) },
-                    None => GitSecretSeen::Absent,
-                }
-            ),
-            Thing::Present(_) => tell!(present, Present::default()),
-            Thing::Sync(_) => tell!(sync, self.sync()),
-        }
-    }
-
-    fn run_status(&self) -> RunStatus {
-        let job = "provision-x".to_owned();
-        match self.run {
-            None => RunStatus::Absent,
-            Some((_, ends, _)) if self.now < ends => {
-                RunStatus::Running { job, progress: "Creating the VPC.".to_owned() }
-            }
-            Some((_, _, true)) => RunStatus::Succeeded { job },
-            Some((_, _, false)) => RunStatus::Failed {
-                job,
-                trouble: Trouble::rejected("QuotaExceeded", "AWS allows no more VPCs. Ask for a higher quota."),
-            },
-        }
-    }
-
-    fn flux(&self) -> FluxSeen {
-        let Some(ready_at) = self.flux_ready_at else { return FluxSeen::Absent };
-        let mut seen = flux();
-        if self.now < ready_at || !self.controllers_run {
-            let why = "it is starting.".to_owned();
-            seen.components[0].readiness = Readiness::NotReady { reason: "Progressing".to_owned(), why };
-        }
-        FluxSeen::Present(FluxInstallation { ..seen })
-    }
-
-    fn sync(&self) -> SyncSeen {
-        let revision = self
-            .source
-            .as_ref()
-            .filter(|source| self.now >= source.fetched_at)
-            .map(|source| format!("{}@sha1:{}", source.branch, self.commits.last().unwrap_or(&source.requested)));
-        let see = |name: &str, kustomization: &Kustomization| KustomizationSeen {
-            name: name.to_owned(),
-            path: self.source.as_ref().map(|source| source.path.clone()).unwrap_or_default(),
-            is_suspended: kustomization.suspended,
-            deletion_requested_at: kustomization.deleting,
-            readiness: if self.child.is_some() {
-                Readiness::Ready
-            } else {
-                Readiness::NotReady { reason: "Progressing".to_owned(), why: "it is being applied.".to_owned() }
-            },
-            applied_revision: revision.clone(),
-        };
-        SyncSeen {
-            source: self.source.as_ref().map(|source| SourceSeen {
-                url: source.url.clone(),
-                branch: Some(source.branch.clone()),
-                is_suspended: false,
-                readiness: Readiness::Ready,
-                revision: revision.clone(),
-                requested: Some(source.requested.clone()),
-                handled_request: (self.now >= source.fetched_at).then(|| source.requested.clone()),
-            }),
-            root: self.root.as_ref().map(|root| see("kubeopera", root)),
-            children: self.child.iter().map(|child| see("kubeopera-apps", child)).collect(),
-        }
-    }
-
     fn act(&mut self, step: &Step) -> Outcome {
         match step {
             Step::AddFinalizer => {
@@ -501,86 +389,6 @@ impl World {
         self.runs += 1;
         self.run = Some((attempt, self.now + SignedDuration::from_mins(12), succeeds));
         self.infrastructure |= succeeds;
-    }
-
-    /// What must be true of every step, whatever went wrong before.
-    fn check_step(&self, facts: &Facts, step: &Step) {
-        let annotated = self.resource.metadata.annotations.iter().flatten().any(|(key, _)| key == ANNOTATION_REMOVAL);
-        match step {
-            Step::EnsureDestroyed { .. } => {
-                assert!(annotated && self.way == Way::Provision, "infrastructure is destroyed without being asked");
-            }
-            Step::DeleteKustomizations { .. } => {
-                let sync = facts.seen.sync.seen().expect("nobody deletes what they have not seen");
-                assert!(sync.kustomizations().all(|one| one.is_suspended), "a Kustomization that prunes is deleted");
-            }
-            Step::EnsureTree { .. }
-            | Step::InstallFlux { .. }
-            | Step::PointFlux { .. }
-            | Step::WriteGitSecret { .. } => {
-                assert!(facts.previous.cluster_uid.is_some(), "something is written before the cluster is identified");
-                assert!(self.resource.metadata.deletion_timestamp.is_none(), "something is made while letting go");
-            }
-            _ => {}
-        }
-        if is_effect(step) && !matches!(step, Step::AddFinalizer) {
-            assert!(
-                self.resource.metadata.finalizers.iter().flatten().next().is_some(),
-                "an effect before the finalizer: {step:?}"
-            );
-        }
-    }
-
-    /// What must be true of every status, whatever went wrong before.
-    fn check_status(&self, status: &HostClusterStatus, fault: Fault) {
-        let text = serde_json::to_string(status).unwrap();
-        assert!(!text.contains(CANARY), "a secret is published: {text}");
-        let phase = status.phase.expect("every status has a phase");
-        let message = status.message.as_deref().unwrap_or_default();
-        assert!(message.ends_with(['.', '…']), "not a sentence: {message}");
-        let value = |type_: &str| {
-            status.conditions.iter().find(|one| one.type_ == type_).map_or("absent", |one| one.status.as_str())
-        };
-        let is_staying = self.resource.metadata.deletion_timestamp.is_none();
-        if is_staying {
-            assert_eq!(value("Ready") == "True", phase == Phase::Ready, "{status:?}");
-        }
-        if phase == Phase::Ready && is_staying {
-            for milestone in self.way.milestones() {
-                assert_eq!(value(milestone.condition().as_str()), "True", "Ready without {milestone:?}");
-            }
-        }
-        if phase == Phase::Ready
-            && is_staying
-            && fault != Fault::StaleStatus
-            && self.phases.last() != Some(&Phase::Ready)
-        {
-            assert!(
-                self.flux_ready_at.is_some() && self.git_secret.is_some() && self.workloads,
-                "Ready without a platform"
-            );
-            assert!(!self.commits.is_empty(), "Ready without a tree");
-            let wanted = Resource::of(&self.resource).spec.unwrap().administrator.is_some();
-            assert_eq!(!self.administrators.is_empty(), wanted, "Ready, administrators {:?}", self.administrators);
-        }
-        for condition in &status.conditions {
-            assert!(condition.reason.chars().all(|c| c.is_ascii_alphanumeric()), "reason {}", condition.reason);
-            assert!(condition.last_transition_time.0 <= self.now, "a transition in the future");
-        }
-    }
-
-    /// Whether the phases that were published follow the plan, but for failures in between.
-    pub fn phases_follow_the_plan(&self) {
-        let mut order = vec![Phase::Pending];
-        order.extend(self.way.milestones().iter().map(|milestone| milestone.phase()));
-        order.push(Phase::Ready);
-        let came: Vec<usize> = self
-            .phases
-            .iter()
-            .filter(|phase| **phase != Phase::Failed)
-            .map(|phase| order.iter().position(|planned| planned == phase).expect("the phase is of the plan"))
-            .collect();
-        assert!(came.windows(2).all(|two| two[0] == two[1] || two[0] + 1 == two[1]), "{:?}", self.phases);
     }
 }
 
