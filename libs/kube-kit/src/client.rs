@@ -15,7 +15,6 @@ use http_body_util::{BodyExt, BodyStream, StreamBody, combinators::UnsyncBoxBody
 use kube::{
     Client, Config,
     client::{Body, ClientBuilder},
-    config::KubeConfigOptions,
 };
 use tokio::time::{Instant, timeout_at};
 use tower::{BoxError, Layer, Service};
@@ -61,22 +60,6 @@ pub fn guarded(mut config: Config, limits: Limits) -> Result<Client, Trouble> {
     let builder = ClientBuilder::try_from(config)
         .map_err(|error| trouble(Attempt("prepare the connection to the API server"), &error))?;
     Ok(builder.with_layer(&GuardLayer(limits)).build())
-}
-
-/// A guarded client for the cluster KubeOpera itself belongs to: a context of the kubeconfig, the kubeconfig's current
-/// context, or the service account of the pod, whichever is found first.
-pub async fn own_client(context: Option<&str>) -> Result<Client, Trouble> {
-    const ATTEMPT: Attempt<'static> = Attempt("find the cluster KubeOpera works with");
-    let config = match context {
-        None => Config::infer().await.map_err(|error| trouble(ATTEMPT, &kube::Error::InferConfig(error)))?,
-        Some(context) => {
-            let options = KubeConfigOptions { context: Some(context.to_owned()), ..KubeConfigOptions::default() };
-            Config::from_kubeconfig(&options)
-                .await
-                .map_err(|error| trouble(ATTEMPT, &kube::Error::InferKubeconfig(error)))?
-        }
-    };
-    guarded(config, Limits::default())
 }
 
 #[derive(Clone)]

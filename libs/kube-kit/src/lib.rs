@@ -12,7 +12,7 @@ mod read;
 mod trouble;
 
 pub use apply::{Applier, wait_until};
-pub use client::{Limits, guarded, own_client};
+pub use client::{Limits, guarded};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
 pub use kubeconfig::{KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
 pub use provider_id::provider_of;

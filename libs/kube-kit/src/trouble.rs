@@ -43,12 +43,6 @@ fn cause(error: &kube::Error) -> Cause {
             "CredentialUnusable",
             "the credential cannot be used. Supply a kubeconfig with a token or a client certificate.".into(),
         ),
-        kube::Error::InferConfig(_) | kube::Error::InferKubeconfig(_) => (
-            Rejected,
-            "NoKubeconfig",
-            "there is neither a service account nor a kubeconfig that can be used. Set KUBECONFIG or run inside a cluster."
-                .into(),
-        ),
         kube::Error::RustlsTls(_) => (
             Rejected,
             "CertificateUnusable",
@@ -71,6 +65,9 @@ fn answered(status: &Status) -> Cause {
             "Unauthorized",
             "the API server does not accept the credential. It may have expired: supply a new kubeconfig.".into(),
         ),
+        403 if has_cause(status, "NamespaceTerminating") => {
+            (Transient, "NamespaceTerminating", format!("the namespace of {} is being deleted.", subject(status)))
+        }
         // Authorisation says "cannot"; admission (Pod Security, quotas, policies) answers 403 as well.
         403 if !status.message.contains(" cannot ") => (
             Rejected,
@@ -156,6 +153,10 @@ fn tls_cause(error: &rustls::Error) -> String {
         _ => "no secure connection to the API server could be made. Check the address and its port.",
     }
     .to_owned()
+}
+
+fn has_cause(status: &Status, reason: &str) -> bool {
+    status.details.iter().flat_map(|details| &details.causes).any(|cause| cause.reason == reason)
 }
 
 /// `deployments source-controller`, as the answer's details name it.
@@ -270,6 +271,25 @@ mod tests {
             trouble.message,
             "Could not install Flux: the API server refuses Deployment source-controller because of spec.replicas."
         );
+    }
+
+    #[test]
+    fn of_what_is_forbidden_the_right_party_is_told() {
+        let forbidden = |message: &str, causes: serde_json::Value| {
+            let details = json!({"kind": "deployments", "name": "x", "causes": causes});
+            let status = json!({"code": 403, "reason": "Forbidden", "message": message, "details": details});
+            let trouble = after(status);
+            (trouble.kind, trouble.reason)
+        };
+
+        let no_right = forbidden("deployments is forbidden: User \"u\" cannot patch resource", json!([]));
+        let policy = forbidden("x is forbidden: violates PodSecurity \"restricted:latest\"", json!([]));
+        let ending = json!([{"reason": "NamespaceTerminating", "field": "metadata.namespace", "message": "m"}]);
+        let going = forbidden("x is forbidden: unable to create new content in namespace flux-system", ending);
+
+        assert_eq!(no_right, (TroubleKind::Rejected, "Forbidden".to_owned()));
+        assert_eq!(policy, (TroubleKind::Rejected, "RefusedByPolicy".to_owned()));
+        assert_eq!(going, (TroubleKind::Transient, "NamespaceTerminating".to_owned()));
     }
 
     #[test]

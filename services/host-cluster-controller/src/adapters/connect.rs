@@ -41,12 +41,13 @@ impl Connections {
             Reach::OwnServiceAccount => return Ok(Arc::clone(&self.own)),
             Reach::Kubeconfig(name) => name,
         };
-        let secret = secret(&self.management, name).await?.ok_or_else(|| {
-            Trouble::rejected(
+        let Some(secret) = secret(&self.management, name).await? else {
+            self.by_secret.lock().await.remove(name);
+            return Err(Trouble::rejected(
                 "KubeconfigMissing",
                 format!("Secret {NAMESPACE}/{name} with the kubeconfig does not exist. Create it."),
-            )
-        })?;
+            ));
+        };
         let kubeconfig = checked_kubeconfig(name, &secret, self.options)?;
         let version = version_of(&secret);
         let mut kept = self.by_secret.lock().await;

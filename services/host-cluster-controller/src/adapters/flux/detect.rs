@@ -134,6 +134,7 @@ fn version(labels: &BTreeMap<String, String>, deployments: &[Workload]) -> Optio
         .iter()
         .filter_map(|deployment| deployment.label("app.kubernetes.io/version"))
         .chain(labels.get("app.kubernetes.io/version").map(String::as_str))
+        .map(|version| format!("v{}", version.trim_start_matches('v')))
         .find(|version| version.starts_with("v2.") && minor(version).is_some());
     let by_image = || {
         let source = deployments.iter().find(|deployment| deployment.name() == "source-controller")?;
@@ -147,7 +148,7 @@ fn version(labels: &BTreeMap<String, String>, deployments: &[Workload]) -> Optio
             _ => None,
         }
     };
-    by_label.map(word).or_else(by_image)
+    by_label.map(|version| word(&version)).or_else(by_image)
 }
 
 /// `9` of `v2.9.4`.
@@ -261,10 +262,13 @@ mod tests {
         };
         let labelled =
             controller("source-controller", "x", "v1.4.1", &[], json!({"app.kubernetes.io/version": "v2.4.0"}));
+        let of_helm =
+            controller("source-controller", "x", "v1.8.5", &[], json!({"app.kubernetes.io/version": "2.9.4"}));
         let by_chart =
             controller("source-controller", "x", "v1.4.1", &[], json!({"app.kubernetes.io/version": "1.4.1"}));
 
         assert_eq!(version(&BTreeMap::new(), &[labelled]).as_deref(), Some("v2.4.0"));
+        assert_eq!(version(&BTreeMap::new(), &[of_helm]).as_deref(), Some("v2.9.4"));
         assert_eq!(version(&BTreeMap::new(), &[by_chart]).as_deref(), Some("v2.4"));
         assert_eq!(by_image("v1.9.4").as_deref(), Some("v2.9"));
         assert_eq!(by_image("v1.9.4@sha256:abc").as_deref(), Some("v2.9"));
