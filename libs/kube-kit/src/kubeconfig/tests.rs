@@ -196,3 +196,17 @@ fn the_part_that_is_used_is_a_kubeconfig_of_its_own() {
     assert_eq!(again.tls_server_name.as_deref(), Some("api.internal"));
     assert_eq!(again.certificate_authority.as_deref(), Some("ca".as_bytes()));
 }
+
+proptest::proptest! {
+    /// The file's text never comes back in a message, whatever is around the token.
+    #[test]
+    fn whatever_stands_around_a_token_it_is_never_quoted(before in "\\PC{0,60}", after in "(\\PC|\n|\t){0,60}", at in 0..8_usize) {
+        let mut lines: Vec<_> = kubeconfig(SERVER, TOKEN_LINE).lines().map(str::to_owned).collect();
+        let at = at.min(lines.len());
+        lines.insert(at, format!("{before}CANARY{after}"));
+
+        if let Err(problem) = parse(&lines.join("\n")) {
+            proptest::prop_assert!(!problem.to_string().contains("CANARY"), "{problem}");
+        }
+    }
+}
