@@ -29,14 +29,13 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let command = Command::parse();
-    let outcome = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| match command {
-            Command::Up(options) => runtime.block_on(up::run(options)),
-            Command::Keys(command) => runtime.block_on(storage::run(command)),
-        });
+    let outcome =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(anyhow::Error::from).and_then(
+            |runtime| match command {
+                Command::Up(options) => runtime.block_on(up::run(options)),
+                Command::Keys(command) => runtime.block_on(storage::run(command)),
+            },
+        );
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

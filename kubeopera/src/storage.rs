@@ -129,7 +129,9 @@ pub(crate) async fn run(command: KeysCommand) -> anyhow::Result<()> {
             }
             welcome::step(&format!("Put {count} cloud credentials under the encryption key {}", keys.in_use()));
             show(&database, &keys).await?;
-            welcome::step("Older keys are of use only for backups of the database. When none is left, remove their lines");
+            welcome::step(
+                "Older keys are of use only for backups of the database. When none is left, remove their lines",
+            );
             Ok(())
         }
     }
@@ -220,7 +222,8 @@ mod tests {
     async fn a_rotated_key_is_the_first_and_the_old_one_stays_for_backups() {
         let folder = tempfile::tempdir().unwrap();
         let before = started(folder.path(), None).await.unwrap();
-        let storage = || Storage { data: Some(folder.path().to_owned()), database_url: None, encryption_key_file: None };
+        let storage =
+            || Storage { data: Some(folder.path().to_owned()), database_url: None, encryption_key_file: None };
 
         run(KeysCommand::Rotate { storage: storage(), key_is_there: false }).await.unwrap();
 

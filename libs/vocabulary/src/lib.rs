@@ -13,7 +13,7 @@ mod trouble;
 
 pub use git::{GitPath, GitUrl, NotAGitPath, NotAGitUrl};
 pub use id::{ClusterId, NotAnId};
-pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, SecretName};
+pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, Label, SecretName};
 pub use place::{Provider, Region};
 pub use secret::Secret;
 pub use text::NotAcceptable;

@@ -40,6 +40,14 @@ text_type! {
 }
 
 text_type! {
+    /// What people call one of their things, such as a credential or a token: a line of plain words.
+    Label, "label",
+    "Use 1 to 64 letters, digits, spaces and simple punctuation, without a space at either end.",
+    |text| (1..=64).contains(&text.chars().count()) && text.trim() == text
+        && text.chars().all(|c| c.is_alphanumeric() || " -_.,:/()@#+&'".contains(c))
+}
+
+text_type! {
     /// A Kubernetes version as the API server tells it or as the wizard asks for it, without a leading `v`: `1.31.0`,
     /// `1.30.4-eks-1552ad0`.
     KubernetesVersion, "Kubernetes version",
@@ -112,6 +120,16 @@ mod tests {
         }
         for bad in ["", "v1.31.0", "1", "1.31.0.1", "latest", "1.31.0 ", "1..0", "1.31.0-$(id)"] {
             assert!(bad.parse::<KubernetesVersion>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_one_line_of_words_in_any_script() {
+        for good in ["a", "AWS production", "Büro (Köln)", "東京", "ci/deploy #2", &"ü".repeat(64)] {
+            assert!(good.parse::<Label>().is_ok(), "{good}");
+        }
+        for bad in ["", " a", "a ", "a\nb", "a\u{202e}b", "a\u{1b}[31m", "<b>", "a\"b", "a\u{200b}b", &"x".repeat(65)] {
+            assert!(bad.parse::<Label>().is_err(), "{bad:?}");
         }
     }
 

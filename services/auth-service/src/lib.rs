@@ -1,12 +1,18 @@
 //! auth-service: who somebody is and what they may do.
 //!
-//! Passwords are kept as argon2id hashes and session tokens as SHA-256; neither can be turned back. Nothing here ever
-//! logs, stores or returns a password.
+//! Passwords are kept as argon2id hashes and tokens as SHA-256; neither can be turned back. Cloud credentials are sealed
+//! with a key that is not in the database. Nothing here ever logs a secret.
 
+mod access_tokens;
+mod credentials;
+pub mod keys;
 mod password;
+mod people;
+mod sealing;
 mod session;
 mod store;
 mod throttle;
+mod token;
 
 use std::{io, sync::Arc};
 
@@ -14,9 +20,11 @@ use async_trait::async_trait;
 use auth_service_contract::{ActiveSession, Auth, AuthError, Role, Session};
 use jiff::Timestamp;
 use sea_orm::{DatabaseConnection, DbErr};
+use service_kit::database::begin_write;
 use vocabulary::{AdminUsername, ClusterId, Email, Secret};
 
 use crate::{password::Passwords, store::users};
+pub use sealing::{KeyId, NotRootKeys, RootKeys};
 
 /// Name of the first administrator of a KubeOpera.
 pub const FIRST_ADMINISTRATOR: &str = "admin";
@@ -28,6 +36,7 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub struct AuthService {
     db: DatabaseConnection,
     passwords: Passwords,
+    root_keys: RootKeys,
     clock: Clock,
 }
 
@@ -37,6 +46,9 @@ pub enum SetUpError {
     /// The tables could not be brought up to date.
     #[error(transparent)]
     Database(#[from] service_kit::database::OpenError),
+    /// The encryption key is not the right one.
+    #[error(transparent)]
+    Keys(#[from] keys::KeysError),
     /// A password could not be hashed.
     #[error(transparent)]
     Hash(#[from] password::HashError),
@@ -49,14 +61,16 @@ pub enum SetUpError {
 }
 
 impl AuthService {
-    /// Brings auth-service's tables up to date and serves from them.
-    pub async fn open(db: DatabaseConnection) -> Result<Self, SetUpError> {
-        Self::open_at(db, Arc::new(Timestamp::now)).await
+    /// Brings auth-service's tables up to date and serves from them. Keys that do not fit what is sealed there are
+    /// refused, and nothing is changed.
+    pub async fn open(db: DatabaseConnection, root_keys: RootKeys) -> Result<Self, SetUpError> {
+        Self::open_at(db, root_keys, Arc::new(Timestamp::now)).await
     }
 
-    async fn open_at(db: DatabaseConnection, clock: Clock) -> Result<Self, SetUpError> {
+    async fn open_at(db: DatabaseConnection, root_keys: RootKeys, clock: Clock) -> Result<Self, SetUpError> {
         service_kit::database::migrate::<store::Migrator>(&db).await?;
-        Ok(Self { db, passwords: Passwords::new().await?, clock })
+        keys::admit(&db, &root_keys, clock()).await?;
+        Ok(Self { db, passwords: Passwords::new().await?, root_keys, clock })
     }
 
     /// Makes a first administrator with a random password if there is no user at all, and says whether it did.
@@ -72,7 +86,7 @@ impl AuthService {
         }
         let password = password::random();
         let hash = self.passwords.hash(&password).await?;
-        let tx = service_kit::database::begin_write(&self.db).await?;
+        let tx = begin_write(&self.db).await?;
         if users::any(&tx).await? {
             return Ok(false);
         }
@@ -81,16 +95,6 @@ impl AuthService {
         tell(FIRST_ADMINISTRATOR, &password).map_err(SetUpError::NotTold)?;
         tx.commit().await?;
         Ok(true)
-    }
-
-    /// Adds a user. `false` if the name is taken.
-    pub async fn add_user(&self, username: &AdminUsername, role: Role, password: &Secret) -> Result<bool, SetUpError> {
-        let hash = self.passwords.hash(password).await?;
-        match users::insert(&self.db, username.as_str(), role, hash, (self.clock)()).await {
-            Ok(()) => Ok(true),
-            Err(error) if service_kit::database::is_unique_violation(&error) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 }
 
@@ -110,7 +114,19 @@ impl Auth for AuthService {
         };
 
         throttle::forgive(&self.db, &attempt).await?;
-        session::begin(&self.db, user.person(), now).await
+        // Password or standing may have changed while the password was checked; the session would outlive the change.
+        let opened = async {
+            let tx = begin_write(&self.db).await?;
+            let held = users::held(&tx, user.id).await?;
+            let Some(held) = held.filter(|held| held.disabled_at.is_none() && held.password_hash == user.password_hash)
+            else {
+                return Ok(None);
+            };
+            let session = session::begin(&tx, held.person(), address, now).await?;
+            tx.commit().await.map(|()| Some(session))
+        };
+        let opened: Result<_, DbErr> = opened.await;
+        opened.map_err(unavailable)?.ok_or(AuthError::WrongCredentials)
     }
 
     async fn session(&self, token: &Secret) -> Result<ActiveSession, AuthError> {

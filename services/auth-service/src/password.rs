@@ -79,6 +79,29 @@ fn hash_now(password: &Secret) -> Result<PasswordHash, HashError> {
     Ok(PasswordHash::new(phc.to_string()))
 }
 
+/// Fewer characters can be guessed; more are no safer and only work for us.
+const SHORTEST: usize = 12;
+const LONGEST: usize = 128;
+
+/// Whether somebody may choose this password; if not, the rule it breaks. Length is what counts, so nothing is asked of
+/// its characters.
+pub(crate) fn acceptable(password: &Secret, username: &str) -> Result<(), &'static str> {
+    let text = password.reveal();
+    if !(SHORTEST..=LONGEST).contains(&text.chars().count()) {
+        return Err("Use 12 to 128 characters; a few words in a row make a good one.");
+    }
+    let lower = text.to_lowercase();
+    let rest = lower.replace(&username.to_lowercase(), "").replace("kubeopera", "").replace("password", "");
+    let mut different: Vec<char> = rest.chars().collect();
+    different.sort_unstable();
+    different.dedup();
+    // What is left of "ada-kubeopera", "password1234" or "aaaaaaaaaaaa" takes no time to guess.
+    if different.len() < 5 {
+        return Err("Use one that is harder to guess: not your user name, and not a few characters over and over.");
+    }
+    Ok(())
+}
+
 /// 100 random bits in four groups, without characters that are taken for another when read from a screen.
 pub(crate) fn random() -> Secret {
     const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -106,6 +129,26 @@ mod tests {
         assert_ne!(one, other);
         assert_eq!(one.reveal().len(), 23);
         assert!(!one.reveal().contains(['0', 'o', '1', 'l']), "{}", one.reveal());
+    }
+
+    #[test]
+    fn a_password_is_acceptable_for_its_length_and_not_for_odd_characters() {
+        for good in ["correct horse battery", "тринадцать слов", &"abcdefgh".repeat(16), random().reveal()]
+        {
+            assert_eq!(acceptable(&Secret::new(good), "ada"), Ok(()), "{good}");
+        }
+        for bad in [
+            "",
+            "short",
+            "elevenchars",
+            &"abcdefgh1".repeat(15),
+            "aaaaaaaaaaaa",
+            "121212121212",
+            "ADA-KubeOpera-ada",
+            "Password1234",
+        ] {
+            assert!(acceptable(&Secret::new(bad), "ada").is_err(), "{bad}");
+        }
     }
 
     #[tokio::test]

@@ -1,8 +1,14 @@
 //! Behaviour on both databases.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod credentials;
+mod keys;
+mod people;
+mod tokens;
+
 use std::sync::Mutex;
 
+use auth_service_contract::{AccessTokens, People, Person};
 use jiff::SignedDuration;
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait, Statement};
 
@@ -37,8 +43,8 @@ impl World {
             let now = Arc::clone(&now);
             Arc::new(move || *now.lock().unwrap())
         };
-        let auth = AuthService::open_at(db, clock).await.unwrap();
-        assert!(auth.add_user(&name("ada"), Role::Operator, &Secret::new(PASSWORD)).await.unwrap());
+        let auth = AuthService::open_at(db, root_keys(), clock).await.unwrap();
+        auth.add_user(&name("ada"), Role::Operator, &Secret::new(PASSWORD)).await.unwrap();
         Self { auth, now, _folder: folder }
     }
 
@@ -51,10 +57,40 @@ impl World {
         self.auth.log_in(username, &Secret::new(password), address).await
     }
 
+    async fn person(&self, username: &str) -> Person {
+        let everybody = self.auth.people().await.unwrap();
+        everybody.into_iter().find(|person| person.user.username == username).unwrap()
+    }
+
+    /// Everything in some tables, none of which is empty.
+    async fn dump(&self, tables: &[&str]) -> String {
+        let mut dump = String::new();
+        for table in tables {
+            let db = &self.auth.db;
+            let everything = Statement::from_string(db.get_database_backend(), format!("SELECT * FROM {table}"));
+            let rows = db.query_all_raw(everything).await.unwrap();
+            assert!(!rows.is_empty(), "{table}");
+            for row in rows {
+                for column in row.column_names() {
+                    let text = row.try_get::<String>("", &column).or_else(|_| {
+                        row.try_get::<Vec<u8>>("", &column).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                    });
+                    dump += &text.unwrap_or_default();
+                    dump.push('|');
+                }
+            }
+        }
+        dump
+    }
+
     async fn run(&self, sql: &str) {
         let backend = self.auth.db.get_database_backend();
         self.auth.db.execute_raw(Statement::from_string(backend, sql)).await.unwrap();
     }
+}
+
+fn root_keys() -> RootKeys {
+    RootKeys::parse(b"a2V5IG9mIHRoZSB0ZXN0cyBvZiBhdXRoLXNlcnZpY2U=").unwrap()
 }
 
 fn name(text: &str) -> AdminUsername {
@@ -64,10 +100,11 @@ fn name(text: &str) -> AdminUsername {
 /// Makes each test run on SQLite and on PostgreSQL.
 macro_rules! on_both_databases {
     ($($name:ident)*) => {
-        mod on_sqlite { $(#[tokio::test] async fn $name() { super::$name(super::World::on_sqlite().await).await; })* }
-        mod on_postgres { $(#[tokio::test] async fn $name() { super::$name(super::World::on_postgres().await).await; })* }
+        mod on_sqlite { $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_sqlite().await).await; })* }
+        mod on_postgres { $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_postgres().await).await; })* }
     };
 }
+use on_both_databases;
 
 on_both_databases! {
     the_right_password_opens_a_session_that_ends_when_it_is_told_to
@@ -282,22 +319,15 @@ async fn neither_passwords_nor_tokens_are_in_the_database(world: World) {
     let (cluster, email) = (ClusterId::random(), "ada@acme.com".parse().unwrap());
     world.auth.ensure_administrator(cluster, &email, &name("ada"), &Secret::new("CANARY-other")).await.unwrap();
 
-    let mut dump = String::new();
-    for table in ["users", "environment_administrators", "sessions", "login_attempts"] {
-        let db = &world.auth.db;
-        let everything = Statement::from_string(db.get_database_backend(), format!("SELECT * FROM {table}"));
-        let rows = db.query_all_raw(everything).await.unwrap();
-        assert!(!rows.is_empty(), "{table}");
-        for row in rows {
-            for column in row.column_names() {
-                dump += &row.try_get::<String>("", &column).unwrap_or_default();
-                dump += &String::from_utf8_lossy(&row.try_get::<Vec<u8>>("", &column).unwrap_or_default());
-            }
-        }
-    }
+    let ada = opened.user.id;
+    let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
+    let token = world.auth.make_token(ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
+
+    let dump =
+        world.dump(&["users", "environment_administrators", "sessions", "login_attempts", "access_tokens"]).await;
 
     assert!(dump.contains("$argon2id$"), "the dump is not empty");
-    for secret in ["CANARY", opened.token.reveal()] {
+    for secret in ["CANARY", opened.token.reveal(), token.reveal()] {
         assert!(!dump.contains(secret));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) const FOR_ACCOUNT: i64 = 5;
 /// Failed attempts from one address within [`WINDOW`].
 pub(crate) const FROM_ADDRESS: i64 = 30;
 /// A count begins with its first attempt and is forgotten after this.
-pub(crate) const WINDOW: SignedDuration = SignedDuration::from_secs(60);
+pub(crate) const WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
 /// What an attempt is counted under. Only hashes are kept: people type passwords into the box for the name.
 pub(crate) struct Attempt {
@@ -55,7 +55,7 @@ pub(crate) async fn admit(db: &DatabaseConnection, attempt: &Attempt, now: Times
     match wait(account, FOR_ACCOUNT).max(wait(address, FROM_ADDRESS)) {
         None => Ok(()),
         Some(wait) => {
-            Err(AuthError::TooManyAttempts { retry_after: wait.try_into().unwrap_or(Duration::from_secs(60)) })
+            Err(AuthError::TooManyAttempts { retry_after: wait.try_into().unwrap_or(Duration::from_mins(1)) })
         }
     }
 }

@@ -1,10 +1,27 @@
-//! What auth-service promises to the other services: who somebody is, and an environment's first administrator.
+//! What auth-service promises to the other services, behind four doors: who somebody is ([`Auth`]), who there is
+//! ([`People`]), tokens for scripts ([`AccessTokens`]) and cloud credentials ([`Credentials`]).
+
+mod credentials;
+mod people;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use vocabulary::{AdminUsername, ClusterId, Email, Secret};
+
+pub use credentials::{
+    AwsAccessKey, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials, NewSecret,
+    SavedCredential,
+};
+pub use people::{
+    AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange, Whose,
+};
+
+/// All doors of auth-service, for who serves people.
+pub trait Authority: Auth + People + AccessTokens + Credentials {}
+
+impl<T: Auth + People + AccessTokens + Credentials> Authority for T {}
 
 /// What a person may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,6 +60,8 @@ pub struct Session {
 /// A session found by its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveSession {
+    /// Names it without giving it away.
+    pub id: Uuid,
     /// Whose it is.
     pub user: User,
     /// When it ends whatever happens.

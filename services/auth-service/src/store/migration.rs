@@ -1,13 +1,16 @@
 //! The tables, forward only: a released migration is never edited, the next one is added.
 
 use async_trait::async_trait;
-use sea_orm_migration::{prelude::*, schema::*};
+use sea_orm_migration::{
+    prelude::*,
+    schema::{big_integer, big_integer_null, binary, string, uuid, uuid_null},
+};
 
 pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(People)]
+        vec![Box::new(People), Box::new(Tokens), Box::new(Credentials)]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -19,7 +22,7 @@ impl MigratorTrait for Migrator {
 struct People;
 
 impl MigrationName for People {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "0001_people"
     }
 }
@@ -78,4 +81,167 @@ impl MigrationTrait for People {
             .to_owned();
         manager.create_table(administrators).await
     }
+}
+
+struct Tokens;
+
+impl MigrationName for Tokens {
+    fn name(&self) -> &'static str {
+        "0002_tokens"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Tokens {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // Sessions get names and tell where they were opened. Those from before have neither, so they end: a session is
+        // a matter of hours, and people log in again.
+        manager.drop_table(Table::drop().table("sessions").to_owned()).await?;
+        let sessions = Table::create()
+            .table("sessions")
+            .col(binary("token_hash").primary_key())
+            .col(uuid("id").unique_key())
+            .col(uuid("user_id"))
+            .col(string("address"))
+            .col(big_integer("created_at"))
+            .col(big_integer("last_seen_at"))
+            .col(big_integer("expires_at"))
+            .foreign_key(&mut of_user("sessions"))
+            .to_owned();
+        manager.create_table(sessions).await?;
+        let by_user = Index::create().name("sessions_by_user").table("sessions").col("user_id").to_owned();
+        manager.create_index(by_user).await?;
+
+        let tokens = Table::create()
+            .table("access_tokens")
+            .col(uuid("id").primary_key())
+            .col(binary("token_hash").unique_key())
+            .col(uuid("user_id"))
+            .col(string("label"))
+            .col(big_integer("created_at"))
+            .col(big_integer("expires_at"))
+            .col(big_integer_null("last_used_at"))
+            .foreign_key(&mut of_user("access_tokens"))
+            .to_owned();
+        manager.create_table(tokens).await?;
+        let by_user = Index::create().name("access_tokens_by_user").table("access_tokens").col("user_id").to_owned();
+        manager.create_index(by_user).await
+    }
+}
+
+/// Goes with its user.
+fn of_user(table: &'static str) -> ForeignKeyCreateStatement {
+    ForeignKey::create()
+        .name(format!("{table}_user"))
+        .from(table, "user_id")
+        .to("users", "id")
+        .on_delete(ForeignKeyAction::Cascade)
+        .to_owned()
+}
+
+struct Credentials;
+
+impl MigrationName for Credentials {
+    fn name(&self) -> &'static str {
+        "0003_credentials"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Credentials {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let root_keys = Table::create()
+            .table("root_keys")
+            .col(string("id").primary_key())
+            .col(binary("check_value"))
+            .col(big_integer("first_used_at"))
+            .to_owned();
+        manager.create_table(root_keys).await?;
+
+        let credentials = Table::create()
+            .table("credentials")
+            .col(uuid("id").primary_key())
+            .col(string("label").unique_key())
+            .col(string("kind"))
+            .col(string("last_four"))
+            .col(uuid_null("source_id"))
+            .col(big_integer("version"))
+            .col(string("root_key_id"))
+            .col(binary("secret"))
+            .col(big_integer("created_at"))
+            .col(big_integer("changed_at"))
+            .foreign_key(
+                ForeignKey::create()
+                    .name("credentials_root_key")
+                    .from("credentials", "root_key_id")
+                    .to("root_keys", "id")
+                    .on_delete(ForeignKeyAction::Restrict),
+            )
+            .foreign_key(&mut needs_credential("credentials", "source_id"))
+            .to_owned();
+        manager.create_table(credentials).await?;
+        let by_source = Index::create().name("credentials_by_source").table("credentials").col("source_id").to_owned();
+        manager.create_index(by_source).await?;
+
+        let uses = Table::create()
+            .table("credential_uses")
+            .col(uuid("cluster_id").primary_key())
+            .col(uuid("credential_id"))
+            .foreign_key(&mut needs_credential("credential_uses", "credential_id"))
+            .to_owned();
+        manager.create_table(uses).await?;
+        let by_credential = Index::create()
+            .name("credential_uses_by_credential")
+            .table("credential_uses")
+            .col("credential_id")
+            .to_owned();
+        manager.create_index(by_credential).await?;
+
+        // No foreign keys: what was opened stays written down when credential and cluster are long gone.
+        let openings = Table::create()
+            .table("credential_openings")
+            .col(uuid("id").primary_key())
+            .col(big_integer("happened_at"))
+            .col(uuid("credential_id"))
+            .col(uuid("cluster_id"))
+            .col(string("outcome"))
+            .to_owned();
+        manager.create_table(openings).await?;
+        append_only(manager, "credential_openings").await
+    }
+}
+
+fn needs_credential(table: &'static str, column: &'static str) -> ForeignKeyCreateStatement {
+    ForeignKey::create()
+        .name(format!("{table}_{column}"))
+        .from(table, column)
+        .to("credentials", "id")
+        .on_delete(ForeignKeyAction::Restrict)
+        .to_owned()
+}
+
+/// Not even a fault of our own may change or remove what is written. Only the database's owner could, by dropping this.
+async fn append_only(manager: &SchemaManager<'_>, table: &str) -> Result<(), DbErr> {
+    let statements = match manager.get_database_backend() {
+        sea_orm::DbBackend::Postgres => [
+            format!(
+                "CREATE FUNCTION {table}_is_append_only() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN RAISE EXCEPTION '{table} is append-only'; END $$"
+            ),
+            format!(
+                "CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} \
+                 FOR EACH ROW EXECUTE FUNCTION {table}_is_append_only()"
+            ),
+        ],
+        _ => ["UPDATE", "DELETE"].map(|change| {
+            format!(
+                "CREATE TRIGGER {table}_no_{change} BEFORE {change} ON {table} \
+                 BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+            )
+        }),
+    };
+    for statement in &statements {
+        manager.get_connection().execute_unprepared(statement).await?;
+    }
+    Ok(())
 }

@@ -1,8 +1,13 @@
 //! auth-service's tables. SQL is here and nowhere else.
 
+pub(crate) mod access_tokens;
 pub(crate) mod attempts;
+pub(crate) mod credential_openings;
+pub(crate) mod credential_uses;
+pub(crate) mod credentials;
 pub(crate) mod environment_administrators;
 mod migration;
+pub(crate) mod root_keys;
 pub(crate) mod sessions;
 pub(crate) mod users;
 

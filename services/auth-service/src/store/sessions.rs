@@ -1,7 +1,7 @@
 //! Sessions by the SHA-256 of their token.
 
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, Condition, entity::prelude::*};
+use sea_orm::{ActiveValue::Set, Condition, QueryOrder, entity::prelude::*};
 use service_kit::database::Micros;
 use uuid::Uuid;
 
@@ -18,7 +18,10 @@ mod entity {
     pub struct Model {
         #[sea_orm(primary_key, auto_increment = false)]
         pub token_hash: Vec<u8>,
+        #[sea_orm(unique)]
+        pub id: Uuid,
         pub user_id: Uuid,
+        pub address: String,
         pub created_at: Micros,
         pub last_seen_at: Micros,
         pub expires_at: Micros,
@@ -44,23 +47,21 @@ mod entity {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-use entity::{ActiveModel, Column, Entity, Model};
+pub(crate) use entity::Model;
+use entity::{ActiveModel, Column, Entity};
 
-pub(crate) async fn insert(
-    db: &impl ConnectionTrait,
-    token_hash: Vec<u8>,
-    user_id: Uuid,
-    now: Timestamp,
-    expires_at: Timestamp,
-) -> Result<(), DbErr> {
-    let session = ActiveModel {
+pub(crate) async fn insert(db: &impl ConnectionTrait, session: Model) -> Result<(), DbErr> {
+    let Model { token_hash, id, user_id, address, created_at, last_seen_at, expires_at } = session;
+    let row = ActiveModel {
         token_hash: Set(token_hash),
+        id: Set(id),
         user_id: Set(user_id),
-        created_at: Set(now.into()),
-        last_seen_at: Set(now.into()),
-        expires_at: Set(expires_at.into()),
+        address: Set(address),
+        created_at: Set(created_at),
+        last_seen_at: Set(last_seen_at),
+        expires_at: Set(expires_at),
     };
-    Entity::insert(session).exec(db).await.map(|_| ())
+    Entity::insert(row).exec(db).await.map(|_| ())
 }
 
 pub(crate) async fn find(
@@ -78,6 +79,28 @@ pub(crate) async fn seen(db: &impl ConnectionTrait, token_hash: Vec<u8>, now: Ti
 
 pub(crate) async fn delete(db: &impl ConnectionTrait, token_hash: Vec<u8>) -> Result<(), DbErr> {
     Entity::delete_by_id(token_hash).exec(db).await.map(|_| ())
+}
+
+/// Sessions of one user or of everybody, the last used first; those that ended may be among them.
+pub(crate) async fn of(db: &impl ConnectionTrait, user: Option<Uuid>) -> Result<Vec<Model>, DbErr> {
+    let mut sessions = Entity::find().order_by_desc(Column::LastSeenAt).order_by_asc(Column::Id);
+    if let Some(user) = user {
+        sessions = sessions.filter(Column::UserId.eq(user));
+    }
+    sessions.all(db).await
+}
+
+/// Ends one by its name, if it is that user's; says whether it was there.
+pub(crate) async fn delete_named(db: &impl ConnectionTrait, id: Uuid, user: Option<Uuid>) -> Result<bool, DbErr> {
+    let mut named = Entity::delete_many().filter(Column::Id.eq(id));
+    if let Some(user) = user {
+        named = named.filter(Column::UserId.eq(user));
+    }
+    Ok(named.exec(db).await?.rows_affected > 0)
+}
+
+pub(crate) async fn delete_all_of(db: &impl ConnectionTrait, user: Uuid) -> Result<(), DbErr> {
+    Entity::delete_many().filter(Column::UserId.eq(user)).exec(db).await.map(|_| ())
 }
 
 pub(crate) async fn delete_ended(

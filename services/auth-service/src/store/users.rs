@@ -1,8 +1,8 @@
 //! People who may log in.
 
-use auth_service_contract::{Role, User};
+use auth_service_contract::{Person, Role, User};
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, entity::prelude::*, sea_query::ValueTypeErr};
+use sea_orm::{ActiveValue::Set, QueryOrder, QuerySelect, entity::prelude::*, sea_query::ValueTypeErr};
 use service_kit::database::Micros;
 use uuid::Uuid;
 
@@ -67,6 +67,58 @@ impl Model {
     pub(crate) fn person(&self) -> User {
         User { id: self.id, username: self.username.clone(), role: self.role.0 }
     }
+
+    /// The person as an administrator sees them.
+    pub(crate) fn known(&self) -> Person {
+        Person {
+            user: self.person(),
+            created_at: self.created_at.timestamp(),
+            disabled_at: self.disabled_at.map(Micros::timestamp),
+        }
+    }
+}
+
+pub(crate) async fn all(db: &impl ConnectionTrait) -> Result<Vec<Model>, DbErr> {
+    Entity::find().order_by_asc(Column::Username).all(db).await
+}
+
+pub(crate) async fn by_id(db: &impl ConnectionTrait, id: Uuid) -> Result<Option<Model>, DbErr> {
+    Entity::find_by_id(id).one(db).await
+}
+
+/// A user whose row stays as it is until the transaction ends.
+pub(crate) async fn held(tx: &impl ConnectionTrait, id: Uuid) -> Result<Option<Model>, DbErr> {
+    Entity::find_by_id(id).lock_exclusive().one(tx).await
+}
+
+/// Platform administrators who can log in. Their rows stay locked until the transaction ends, so that of two who take
+/// each other's role away at the same time one finds out. (SQLite has but one writer and needs no lock.)
+pub(crate) async fn administrators(tx: &impl ConnectionTrait) -> Result<Vec<Model>, DbErr> {
+    Entity::find()
+        .filter(Column::Role.eq(StoredRole(Role::PlatformAdministrator)))
+        .filter(Column::DisabledAt.is_null())
+        .order_by_asc(Column::Id)
+        .lock_exclusive()
+        .all(tx)
+        .await
+}
+
+pub(crate) async fn set_standing(
+    db: &impl ConnectionTrait,
+    id: Uuid,
+    role: Role,
+    disabled_at: Option<Micros>,
+) -> Result<(), DbErr> {
+    let changed = Entity::update_many()
+        .col_expr(Column::Role, StoredRole(role).into())
+        .col_expr(Column::DisabledAt, Expr::value(disabled_at));
+    changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
+}
+
+/// Says whether there is such a user.
+pub(crate) async fn set_password(db: &impl ConnectionTrait, id: Uuid, hash: PasswordHash) -> Result<bool, DbErr> {
+    let changed = Entity::update_many().col_expr(Column::PasswordHash, hash.into());
+    Ok(changed.filter(Column::Id.eq(id)).exec(db).await?.rows_affected > 0)
 }
 
 pub(crate) async fn any(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
@@ -83,7 +135,7 @@ pub(crate) async fn insert(
     role: Role,
     password_hash: PasswordHash,
     now: Timestamp,
-) -> Result<(), DbErr> {
+) -> Result<Model, DbErr> {
     let user = entity::ActiveModel {
         id: Set(Uuid::now_v7()),
         username: Set(username.to_owned()),
@@ -92,5 +144,5 @@ pub(crate) async fn insert(
         created_at: Set(now.into()),
         disabled_at: Set(None),
     };
-    Entity::insert(user).exec(db).await.map(|_| ())
+    Entity::insert(user).exec_with_returning(db).await
 }

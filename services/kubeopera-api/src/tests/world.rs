@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use auth_service::AuthService;
-use auth_service_contract::Role;
+use auth_service::{AuthService, RootKeys};
+use auth_service_contract::{People, Role};
 use axum::{Router, body::Body};
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
@@ -71,7 +71,7 @@ impl World {
 
     async fn on(url: String, folder: tempfile::TempDir) -> Self {
         let db = service_kit::database::open(&url).await.unwrap();
-        let auth = AuthService::open(db.clone()).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap();
         for (name, role) in
             [("administrator", Role::PlatformAdministrator), ("operator", Role::Operator), ("viewer", Role::Viewer)]
         {
@@ -103,7 +103,7 @@ impl World {
     /// The same database and API server under a new process: everything in memory is gone.
     pub(super) async fn restarted(self) -> Self {
         let db = service_kit::database::open(&self.url).await.unwrap();
-        let auth = AuthService::open(db.clone()).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap();
         Self::with(self.url, self.folder, db, auth, self.api_server).await
     }
 
@@ -172,6 +172,11 @@ impl World {
         };
         rows.iter().map(row_text).collect()
     }
+}
+
+/// The same at every start.
+fn root_keys() -> RootKeys {
+    RootKeys::parse(b"a2V5IG9mIHRoZSB0ZXN0cyBvZiBrdWJlb3BlcmEtYXA=").unwrap()
 }
 
 pub(super) fn cookie_of(answer: &Answer) -> String {

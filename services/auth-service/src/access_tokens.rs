@@ -1,0 +1,106 @@
+//! Personal access tokens: what a script shows instead of a password.
+
+use async_trait::async_trait;
+use auth_service_contract::{AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, Whose};
+use jiff::{SignedDuration, Timestamp};
+use sea_orm::DbErr;
+use service_kit::database::{Micros, begin_write};
+use uuid::Uuid;
+use vocabulary::{Label, Secret};
+
+use crate::{
+    AuthService,
+    people::{failed, only},
+    session::SEEN_EVERY,
+    store::{
+        access_tokens::{self, Model},
+        users,
+    },
+    token, unavailable,
+};
+
+/// What every token begins with, so that scanners find one that was committed by mistake.
+pub(crate) const PREFIX: &str = "ko_pat_";
+/// No token is good for longer.
+pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+/// More tokens than this nobody keeps apart.
+pub(crate) const MOST: u64 = 100;
+
+#[async_trait]
+impl AccessTokens for AuthService {
+    async fn tokens(&self, whose: Whose) -> Result<Vec<AccessToken>, PeopleError> {
+        let now = (self.clock)();
+        let tokens = access_tokens::of(&self.db, only(whose)).await.map_err(failed)?;
+        let live = tokens.into_iter().filter(|token| now < token.expires_at.timestamp());
+        live.map(AccessToken::try_from).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    async fn make_token(&self, user: Uuid, label: &Label, expires_at: Timestamp) -> Result<MadeToken, PeopleError> {
+        let now = (self.clock)();
+        if expires_at <= now || expires_at > now + LONGEST {
+            return Err(PeopleError::ExpiryNotAcceptable);
+        }
+        let tx = begin_write(&self.db).await.map_err(failed)?;
+        // Held, so that nobody disables the owner, or counts along, in between.
+        let owner = users::held(&tx, user).await.map_err(failed)?;
+        if owner.is_none_or(|owner| owner.disabled_at.is_some()) {
+            return Err(PeopleError::NoSuchUser);
+        }
+        access_tokens::delete_ended(&tx, now).await.map_err(failed)?;
+        if access_tokens::of(&tx, Some(user)).await.map_err(failed)?.len() as u64 >= MOST {
+            return Err(PeopleError::TooManyTokens { most: MOST });
+        }
+        let secret = token::random(PREFIX);
+        let row = Model {
+            id: Uuid::now_v7(),
+            token_hash: token::hash_of(&secret),
+            user_id: user,
+            label: label.to_string(),
+            created_at: now.into(),
+            expires_at: expires_at.into(),
+            last_used_at: None,
+        };
+        access_tokens::insert(&tx, row.clone()).await.map_err(failed)?;
+        tx.commit().await.map_err(failed)?;
+        Ok(MadeToken { token: row.try_into().map_err(failed)?, secret })
+    }
+
+    async fn revoke_token(&self, token: Uuid, whose: Whose) -> Result<(), PeopleError> {
+        match access_tokens::delete(&self.db, token, only(whose)).await.map_err(failed)? {
+            true => Ok(()),
+            false => Err(PeopleError::NoSuchToken),
+        }
+    }
+
+    async fn token(&self, secret: &Secret) -> Result<ActiveToken, AuthError> {
+        if !secret.reveal().starts_with(PREFIX) {
+            return Err(AuthError::NoSession);
+        }
+        let now = (self.clock)();
+        let found = access_tokens::find(&self.db, token::hash_of(secret)).await.map_err(unavailable)?;
+        let Some((token, owner)) = found else { return Err(AuthError::NoSession) };
+        let expires_at = token.expires_at.timestamp();
+        if now >= expires_at || owner.disabled_at.is_some() {
+            return Err(AuthError::NoSession);
+        }
+        let is_recent = |used: Micros| now.duration_since(used.timestamp()) < SEEN_EVERY;
+        if !token.last_used_at.is_some_and(is_recent) {
+            access_tokens::used(&self.db, token.id, now).await.map_err(unavailable)?;
+        }
+        Ok(ActiveToken { id: token.id, user: owner.person(), expires_at })
+    }
+}
+
+impl TryFrom<Model> for AccessToken {
+    type Error = DbErr;
+    fn try_from(token: Model) -> Result<Self, DbErr> {
+        Ok(Self {
+            id: token.id,
+            user: token.user_id,
+            label: token.label.parse().map_err(|_| DbErr::Type("a token's label is no label".to_owned()))?,
+            created_at: token.created_at.timestamp(),
+            expires_at: token.expires_at.timestamp(),
+            last_used_at: token.last_used_at.map(Micros::timestamp),
+        })
+    }
+}
