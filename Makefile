@@ -8,6 +8,9 @@ export KUBEOPERA_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubeopera
 export CARGO_TARGET_DIR ?= $(KUBEOPERA_CACHE)/target
 export CARGO_TERM_COLOR ?= never
 
+# A kubectl is built with the clusters and linked here where the machine has none.
+export PATH := $(PATH):$(KUBEOPERA_CACHE)/bin
+
 LOCAL_CLUSTER := $(KUBEOPERA_CACHE)/bin/local-cluster
 export KUBEOPERA_LOCAL_CLUSTER := $(LOCAL_CLUSTER)
 CARGO_DENY := $(KUBEOPERA_CACHE)/tools/bin/cargo-deny
@@ -20,10 +23,11 @@ up: prerequisites web local-cluster
 	cargo build --bin kubeopera
 	$(CARGO_TARGET_DIR)/debug/kubeopera up --local $(ARGS)
 
-## down: stop the local cluster that `make up` started; its data is kept
+## down: stop the local cluster and the mirror that `make up` started; their data is kept
 .PHONY: down
 down: $(LOCAL_CLUSTER)
 	$(LOCAL_CLUSTER) down kubeopera
+	$(LOCAL_CLUSTER) registry down
 
 ## test: install what is missing and run all tests
 .PHONY: test
@@ -88,6 +92,7 @@ web:
 .PHONY: local-cluster
 local-cluster: $(LOCAL_CLUSTER)
 	@$(LOCAL_CLUSTER) build
+	@command -v kubectl >/dev/null || ln -sfn "$$($(LOCAL_CLUSTER) kubectl)" $(KUBEOPERA_CACHE)/bin/kubectl
 
 .PHONY: $(LOCAL_CLUSTER)
 $(LOCAL_CLUSTER):

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -23,7 +24,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(up(), down(), list(), stop(), start(), loadImage(), imageFile(), bench(), kubeconfig(), fluxManifest(), buildCommand(), registry.Command())
+	command.AddCommand(up(), down(), list(), stop(), start(), loadImage(), imageFile(), bench(), kubeconfig(), kubectl(), fluxManifest(), buildCommand(), registry.Command())
 	return command
 }
 
@@ -123,6 +124,22 @@ func kubeconfig() *cobra.Command {
 	}
 	command.Flags().BoolVar(&path, "path", false, "print the path of the file instead")
 	return command
+}
+
+func kubectl() *cobra.Command {
+	return &cobra.Command{
+		Use:   "kubectl",
+		Short: "Print the path of a program that acts as kubectl when it is called by that name, for machines that have none",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			programs, err := build.Kubernetes.Ensure(command.Context(), os.Stderr)
+			if err != nil {
+				return err
+			}
+			fmt.Println(filepath.Join(programs, "kubernetes"))
+			return nil
+		},
+	}
 }
 
 func buildCommand() *cobra.Command {
