@@ -25,9 +25,14 @@ export function firstLoadBudget(limit: number): Plugin {
         return seen
       }
       const styles = Object.keys(bundle).filter((name) => name.endsWith('.css'))
-      const isLayout = (chunk: Rolldown.OutputChunk) => /\/route\.tsx/.test(chunk.facadeModuleId ?? '')
-      const base = reach(chunks.filter((chunk) => chunk.isEntry || isLayout(chunk)).map((chunk) => chunk.fileName))
-      for (const page of chunks.filter((chunk) => chunk.isDynamicEntry && !isLayout(chunk))) {
+      // A layout is the file route.tsx of the folder whose pages it surrounds.
+      const folderOf = (chunk: Rolldown.OutputChunk) => /^(.*\/)route\.tsx/.exec(chunk.facadeModuleId ?? '')?.[1]
+      for (const page of chunks.filter((chunk) => chunk.isDynamicEntry && !folderOf(chunk))) {
+        const surrounds = (chunk: Rolldown.OutputChunk) => {
+          const folder = folderOf(chunk)
+          return folder !== undefined && page.facadeModuleId?.startsWith(folder)
+        }
+        const base = reach(chunks.filter((chunk) => chunk.isEntry || surrounds(chunk)).map((chunk) => chunk.fileName))
         const loaded = [...reach([page.fileName], new Set(base)), ...styles]
         const kilobytes = Math.round(loaded.reduce((sum, name) => sum + size(name), 0) / 1000)
         if (kilobytes > limit)

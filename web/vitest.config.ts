@@ -25,7 +25,7 @@ export default defineConfig({
             screenshotFailures: false,
             provider: playwright({
               launchOptions: chromium,
-              contextOptions: { viewport: { width: 1440, height: 900 } },
+              contextOptions: { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' },
             }),
             instances: [{ browser: 'chromium', viewport: { width: 1440, height: 900 } }],
           },

@@ -7,7 +7,6 @@ import type { Session } from '@/api/model'
 import { Problem } from '@/api/problem'
 import { duration } from '@/format/time'
 import mark from '@/mark.svg'
-import { ThemeMenu } from '@/shell/theme-menu'
 import { Button } from '@/ui/button'
 import { cardClass } from '@/ui/card'
 import { Notice } from '@/ui/notice'
@@ -21,11 +20,8 @@ interface LoginPageProps {
 
 export function LoginPage({ sessionEnded, onLoggedIn }: LoginPageProps) {
   return (
-    <div className="grid min-h-dvh grid-rows-[auto_1fr] bg-canvas">
-      <div className="flex justify-end p-3 sm:p-4">
-        <ThemeMenu />
-      </div>
-      <main className="mx-auto w-full max-w-sm px-4 pt-[10vh] pb-16">
+    <div className="min-h-dvh bg-canvas">
+      <main className="mx-auto w-full max-w-sm px-4 pt-[14vh] pb-16">
         <img src={mark} alt="" className="size-11" />
         <h1 className="mt-5 font-semibold text-2xl tracking-tight">Log in to KubeOpera</h1>
         <p className="mt-1.5 text-fg-3">Manage the clusters your workloads run on.</p>
