@@ -5,8 +5,11 @@
 //! is never quoted: a token may stand anywhere in it.
 
 mod address;
+mod encoding;
+mod expiry;
 
 use base64::Engine;
+use jiff::Timestamp;
 use kube::{Client, Config};
 use serde::Deserialize;
 use url::{Host, Url};
@@ -67,28 +70,121 @@ enum Credential {
     },
 }
 
-impl ValidKubeconfig {
-    /// Reads a kubeconfig, YAML or JSON, and refuses whatever would act on this machine or weaken the connection, in all
-    /// of its entries and not only in those its current context uses.
-    pub fn parse(text: &Secret, options: KubeconfigOptions) -> Result<Self, KubeconfigProblem> {
-        if text.reveal().len() > LARGEST {
+/// A kubeconfig that was read and not judged yet: which contexts it has, and whether each could be used.
+pub struct Kubeconfig(File);
+
+/// A context as the file names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context<'a> {
+    /// Its name, any text.
+    pub name: &'a str,
+    /// Whether it is the file's current context.
+    pub is_current: bool,
+}
+
+impl Kubeconfig {
+    /// Reads a kubeconfig as it came: YAML or JSON, in UTF-8 or UTF-16, with or without a byte order mark, at most 1 MiB.
+    pub fn read(bytes: &[u8]) -> Result<Self, KubeconfigProblem> {
+        if bytes.len() > LARGEST {
             return Err(problem(
                 "kubeconfig_too_large",
                 "kubeconfig",
                 format!("The file is larger than 1 MiB. {FLATTEN}"),
             ));
         }
-        let file: File = serde_saphyr::from_str(text.reveal()).map_err(|error| {
-            let place = error.location().map_or_else(String::new, |at| format!(" Look at line {}.", at.line()));
+        let malformed = |place: &str| {
             problem("kubeconfig_malformed", "kubeconfig", format!("This is not a kubeconfig.{place} {FLATTEN}"))
+        };
+        let text = encoding::text(bytes).ok_or_else(|| malformed(" It is not text."))?;
+        let file: File = serde_saphyr::from_str(text.reveal()).map_err(|error| {
+            malformed(&error.location().map_or_else(String::new, |at| format!(" Look at line {}.", at.line())))
         })?;
-        for (at, cluster) in file.clusters.iter().enumerate() {
-            refuse_in_cluster(&format!("kubeconfig.clusters[{at}]"), &cluster.cluster)?;
+        Ok(Self(file))
+    }
+
+    /// The contexts in the order of the file.
+    pub fn contexts(&self) -> impl Iterator<Item = Context<'_>> {
+        let current = self.0.current_context.as_deref();
+        self.0
+            .contexts
+            .iter()
+            .map(move |context| Context { name: &context.name, is_current: current == Some(context.name.as_str()) })
+    }
+
+    /// The context to use unless somebody says otherwise: the current one, or the only one there is.
+    pub fn preferred_context(&self) -> Option<&str> {
+        let named = self.0.current_context.as_deref().filter(|name| !name.is_empty());
+        named.or(match self.0.contexts.as_slice() {
+            [only] => Some(&only.name),
+            _ => None,
+        })
+    }
+
+    /// What a context names, if nothing in the file would act on this machine or weaken a connection: the file is kept as
+    /// a whole, so that all of its entries count and not only those the context uses.
+    pub fn usable(&self, context: &str, options: KubeconfigOptions) -> Result<ValidKubeconfig, KubeconfigProblem> {
+        self.judge(self.0.entries_of(context, "kubeconfig.contexts")?, options)
+    }
+
+    /// What the current context names, under the same conditions.
+    pub fn current(&self, options: KubeconfigOptions) -> Result<ValidKubeconfig, KubeconfigProblem> {
+        let current = self.0.current_context.as_deref().filter(|name| !name.is_empty()).ok_or_else(|| {
+            problem(
+                "kubeconfig_no_current_context",
+                "kubeconfig.current-context",
+                format!("The kubeconfig has no current context. {FLATTEN}"),
+            )
+        });
+        let resolved = current.and_then(|current| self.0.entries_of(current, "kubeconfig.current-context"));
+        // What acts is said before what is missing.
+        if resolved.is_err() {
+            self.0.refuse_what_acts()?;
         }
-        for (at, user) in file.users.iter().enumerate() {
-            refuse_in_user(&format!("kubeconfig.users[{at}]"), &user.user)?;
+        self.judge(resolved?, options)
+    }
+
+    fn judge(&self, entries: Entries<'_>, options: KubeconfigOptions) -> Result<ValidKubeconfig, KubeconfigProblem> {
+        refuse_in_cluster(&entries.cluster.field("clusters"), &entries.cluster.entry.cluster)?;
+        refuse_in_user(&entries.user.field("users"), &entries.user.entry.user)?;
+        self.0.refuse_what_acts().map_err(|mut other| {
+            other.message = format!("{} If this entry is not needed, leave it out. {FLATTEN}", other.message);
+            other
+        })?;
+        valid(entries, options)
+    }
+}
+
+/// What a context names.
+struct Entries<'a> {
+    cluster: At<'a, NamedCluster>,
+    user: At<'a, NamedUser>,
+    namespace: Option<&'a str>,
+}
+
+/// An entry of a list, and where in it.
+struct At<'a, T> {
+    index: usize,
+    entry: &'a T,
+}
+
+impl<T> At<'_, T> {
+    fn field(&self, list: &str) -> String {
+        format!("kubeconfig.{list}[{}]", self.index)
+    }
+}
+
+impl ValidKubeconfig {
+    /// Reads a kubeconfig and takes what its current context names, see [`Kubeconfig`].
+    pub fn parse(text: &Secret, options: KubeconfigOptions) -> Result<Self, KubeconfigProblem> {
+        Kubeconfig::read(text.reveal().as_bytes())?.current(options)
+    }
+
+    /// When the credential ends, as far as it tells: a client certificate always does, a token does if it is a JWT.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        match &self.credential {
+            Credential::Token(token) => expiry::of_token(token),
+            Credential::Certificate { certificate, .. } => expiry::of_certificate(&decode(certificate)?),
         }
-        file.into_valid(options)
     }
 
     /// The API server's address in its one spelling.
@@ -254,67 +350,80 @@ fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
 }
 
 impl File {
-    /// What the current context names.
-    fn into_valid(mut self, options: KubeconfigOptions) -> Result<ValidKubeconfig, KubeconfigProblem> {
-        let current = self.current_context.take().filter(|name| !name.is_empty()).ok_or_else(|| {
-            problem(
-                "kubeconfig_no_current_context",
-                "kubeconfig.current-context",
-                format!("The kubeconfig has no current context. {FLATTEN}"),
-            )
-        })?;
-        let context = self.contexts.into_iter().find(|context| context.name == current);
-        let context = context.ok_or_else(|| unresolved("kubeconfig.current-context", "context"))?.context;
-        let mut clusters = self.clusters.into_iter().enumerate();
-        let (at, cluster) = clusters
-            .find(|(_, cluster)| cluster.name == context.cluster)
-            .ok_or_else(|| unresolved("kubeconfig.contexts.cluster", "cluster"))?;
-        let mut users = self.users.into_iter();
-        let user = users
-            .find(|user| context.user.as_ref() == Some(&user.name))
-            .ok_or_else(|| unresolved("kubeconfig.contexts.user", "user"))?
-            .user;
-        let server = server(&format!("kubeconfig.clusters[{at}].cluster.server"), &cluster.cluster, options)?;
-        let certificate_authority = cluster.cluster.certificate_authority_data.map(|data| {
-            decode(&data)
-                .ok_or_else(|| not_base64(format!("kubeconfig.clusters[{at}].cluster.certificate-authority-data")))
-        });
-        Ok(ValidKubeconfig {
-            server,
-            namespace: context.namespace.filter(|namespace| !namespace.is_empty()),
-            certificate_authority: certificate_authority.transpose()?,
-            tls_server_name: cluster.cluster.tls_server_name.filter(|name| !name.is_empty()),
-            credential: credential(user)?,
-            options,
-        })
+    /// Refuses the first entry, used or not, that would act on this machine or weaken a connection.
+    fn refuse_what_acts(&self) -> Result<(), KubeconfigProblem> {
+        for (at, cluster) in self.clusters.iter().enumerate() {
+            refuse_in_cluster(&format!("kubeconfig.clusters[{at}]"), &cluster.cluster)?;
+        }
+        for (at, user) in self.users.iter().enumerate() {
+            refuse_in_user(&format!("kubeconfig.users[{at}]"), &user.user)?;
+        }
+        Ok(())
+    }
+
+    /// The cluster and the user that a context names. `named_in` is the field to blame if there is no such context.
+    fn entries_of(&self, context: &str, named_in: &str) -> Result<Entries<'_>, KubeconfigProblem> {
+        let (at, context) = self
+            .contexts
+            .iter()
+            .enumerate()
+            .find(|(_, known)| known.name == context)
+            .ok_or_else(|| unresolved(named_in, "context"))?;
+        let context = &context.context;
+        let cluster = self.clusters.iter().enumerate().find(|(_, cluster)| cluster.name == context.cluster);
+        let (index, entry) =
+            cluster.ok_or_else(|| unresolved(&format!("kubeconfig.contexts[{at}].context.cluster"), "cluster"))?;
+        let cluster = At { index, entry };
+        let user = self.users.iter().enumerate().find(|(_, user)| context.user.as_ref() == Some(&user.name));
+        let (index, entry) =
+            user.ok_or_else(|| unresolved(&format!("kubeconfig.contexts[{at}].context.user"), "user"))?;
+        Ok(Entries { cluster, user: At { index, entry }, namespace: context.namespace.as_deref() })
     }
 }
 
+fn valid(
+    Entries { cluster, user, namespace }: Entries<'_>,
+    options: KubeconfigOptions,
+) -> Result<ValidKubeconfig, KubeconfigProblem> {
+    let wanted = &cluster.entry.cluster;
+    let server = server(&format!("{}.cluster.server", cluster.field("clusters")), wanted, options)?;
+    let certificate_authority = wanted.certificate_authority_data.as_ref().map(|data| {
+        let field = || format!("{}.cluster.certificate-authority-data", cluster.field("clusters"));
+        decode(data).ok_or_else(|| not_base64(field()))
+    });
+    Ok(ValidKubeconfig {
+        server,
+        namespace: namespace.filter(|namespace| !namespace.is_empty()).map(str::to_owned),
+        certificate_authority: certificate_authority.transpose()?,
+        tls_server_name: wanted.tls_server_name.clone().filter(|name| !name.is_empty()),
+        credential: credential(&format!("{}.user", user.field("users")), &user.entry.user)?,
+        options,
+    })
+}
+
 /// A token wins over a certificate, as with kubectl.
-fn credential(user: User) -> Result<Credential, KubeconfigProblem> {
-    if let Some(token) = user.token.filter(|token| !token.reveal().trim().is_empty()) {
+fn credential(field: &str, user: &User) -> Result<Credential, KubeconfigProblem> {
+    if let Some(token) = user.token.as_ref().filter(|token| !token.reveal().trim().is_empty()) {
         if token.reveal().trim().bytes().any(|c| !c.is_ascii_graphic()) {
             return Err(problem(
                 "kubeconfig_malformed",
-                "kubeconfig.users.user.token",
+                format!("{field}.token"),
                 "The token has characters that no token has.",
             ));
         }
         return Ok(Credential::Token(Secret::new(token.reveal().trim())));
     }
-    match (user.client_certificate_data, user.client_key_data) {
+    match (&user.client_certificate_data, &user.client_key_data) {
         (Some(certificate), Some(key)) => {
             for (name, data) in [("client-certificate-data", certificate.as_str()), ("client-key-data", key.reveal())] {
-                decode(data).ok_or_else(|| not_base64(format!("kubeconfig.users.user.{name}")))?;
+                decode(data).ok_or_else(|| not_base64(format!("{field}.{name}")))?;
             }
-            Ok(Credential::Certificate { certificate, key })
+            Ok(Credential::Certificate { certificate: certificate.clone(), key: key.clone() })
         }
         _ => Err(problem(
             "kubeconfig_no_credential",
-            "kubeconfig.users.user",
-            format!(
-                "The user of the current context has neither a token nor a client certificate with its key. {TOKEN}"
-            ),
+            field,
+            format!("The user of this context has neither a token nor a client certificate with its key. {TOKEN}"),
         )),
     }
 }

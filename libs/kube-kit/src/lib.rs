@@ -3,6 +3,7 @@
 //! A cluster may belong to somebody else, so every answer is limited in time and size, no answer's text is passed on to
 //! people, and a kubeconfig from outside is read by an allow-list before anything acts on it.
 
+mod access;
 mod apply;
 mod client;
 mod discovery;
@@ -11,10 +12,11 @@ mod provider_id;
 mod read;
 mod trouble;
 
+pub use access::is_cluster_admin;
 pub use apply::{Applier, wait_until};
 pub use client::{Limits, guarded};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
-pub use kubeconfig::{KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
+pub use kubeconfig::{Context, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
 pub use provider_id::provider_of;
 pub use read::{View, null_as_empty, read, read_all};
 pub use trouble::{Attempt, is_not_found, printable, trouble, word};

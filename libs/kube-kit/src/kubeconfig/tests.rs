@@ -197,6 +197,124 @@ fn the_part_that_is_used_is_a_kubeconfig_of_its_own() {
     assert_eq!(again.certificate_authority.as_deref(), Some("ca".as_bytes()));
 }
 
+#[test]
+fn a_file_is_read_whatever_editor_wrote_it() {
+    let text = kubeconfig(SERVER, TOKEN_LINE);
+    let utf16 = |unit: fn(u16) -> [u8; 2], mark: &str| -> Vec<u8> {
+        format!("{mark}{text}").encode_utf16().flat_map(unit).collect()
+    };
+    let crlf = text.replace('\n', "\r\n");
+
+    for bytes in [
+        format!("\u{feff}{text}").into_bytes(),
+        crlf.clone().into_bytes(),
+        format!("\u{feff}{crlf}").into_bytes(),
+        format!("\n\n# from the laptop\n---\n{text}").into_bytes(),
+        utf16(u16::to_le_bytes, "\u{feff}"),
+        utf16(u16::to_be_bytes, "\u{feff}"),
+        utf16(u16::to_le_bytes, ""),
+        utf16(u16::to_be_bytes, ""),
+    ] {
+        let file = Kubeconfig::read(&bytes).unwrap();
+        assert!(file.current(KubeconfigOptions::default()).is_ok(), "{:?}", bytes.get(..8));
+    }
+    for bytes in [&b"\xff\xfea"[..], b"\xff\xfe\x00\xd8", b"\xc3\x28", b"\x00\x01\x02"] {
+        assert_eq!(Kubeconfig::read(bytes).err().unwrap().code, "kubeconfig_malformed", "{bytes:?}");
+    }
+}
+
+#[test]
+fn each_context_is_judged_by_itself_and_a_broken_one_spoils_no_other() {
+    let text = kubeconfig(SERVER, TOKEN_LINE).replace(
+        "clusters:\n",
+        "- name: arn:aws:eks:eu-north-1:1:cluster/x\n  context: {cluster: c, user: u}\n\
+         - name: lost\n  context: {cluster: c, user: nobody}\n\
+         - name: laptop\n  context: {cluster: kind, user: u}\nclusters:\n\
+         - name: kind\n  cluster: {server: 'https://127.0.0.1:40001'}\n",
+    );
+    let file = Kubeconfig::read(text.as_bytes()).unwrap();
+
+    let verdicts: Vec<_> = file
+        .contexts()
+        .map(|context| {
+            let verdict = file.usable(context.name, KubeconfigOptions::default());
+            (context.name, context.is_current, verdict.err().map(|problem| (problem.code, problem.field)))
+        })
+        .collect();
+
+    let refused = |code: &'static str, field: &str| Some((code, field.to_owned()));
+    assert_eq!(
+        verdicts,
+        [
+            ("prod", true, None),
+            ("arn:aws:eks:eu-north-1:1:cluster/x", false, None),
+            ("lost", false, refused("kubeconfig_unresolved_reference", "kubeconfig.contexts[2].context.user")),
+            ("laptop", false, refused("cluster_address_forbidden", "kubeconfig.clusters[0].cluster.server")),
+        ]
+    );
+    assert_eq!(file.preferred_context(), Some("prod"));
+    assert!(file.usable("gone", KubeconfigOptions::default()).is_err());
+}
+
+#[test]
+fn a_file_is_refused_for_an_entry_that_acts_even_if_the_chosen_context_is_good() {
+    let text = format!("{}- name: other\n  user:\n    exec: {{command: sh}}\n", kubeconfig(SERVER, TOKEN_LINE));
+
+    let problem = Kubeconfig::read(text.as_bytes()).unwrap().usable("prod", KubeconfigOptions::default()).unwrap_err();
+
+    assert_eq!((problem.code, problem.field.as_str()), ("kubeconfig_exec_forbidden", "kubeconfig.users[1].user.exec"));
+    assert!(problem.message.contains("--minify"), "{}", problem.message);
+}
+
+#[test]
+fn without_a_current_context_the_only_one_is_preferred_and_of_several_none() {
+    let one = kubeconfig(SERVER, TOKEN_LINE).replace("current-context: prod\n", "");
+    let two = one.replace("clusters:\n", "- name: b\n  context: {cluster: c, user: u}\nclusters:\n");
+
+    assert_eq!(Kubeconfig::read(one.as_bytes()).unwrap().preferred_context(), Some("prod"));
+    assert_eq!(Kubeconfig::read(two.as_bytes()).unwrap().preferred_context(), None);
+}
+
+#[test]
+fn a_credential_tells_when_it_ends() {
+    // {"exp": 1800000000} between two parts that are not looked at.
+    let jwt = kubeconfig(SERVER, "token: e30.eyJleHAiOiAxODAwMDAwMDAwfQ.c2ln");
+    // The smallest certificate there can be, valid until 2032-01-01: made by openssl, its key thrown away.
+    let certificate = base64::engine::general_purpose::STANDARD.encode(CERTIFICATE);
+    let certified = kubeconfig(SERVER, &format!("client-certificate-data: {certificate}\nclient-key-data: a2V5"));
+    let end = |text: &str| parse(text).unwrap().expires_at().map(|at| at.to_string());
+
+    assert_eq!(end(&jwt).as_deref(), Some("2027-01-15T08:00:00Z"));
+    assert_eq!(end(&certified).as_deref(), Some("2032-01-01T00:00:00Z"));
+    assert_eq!(end(&kubeconfig(SERVER, TOKEN_LINE)), None);
+    assert_eq!(end(&kubeconfig(SERVER, "token: a.b.c")), None);
+}
+
+const CERTIFICATE: &str = include_str!("client-certificate.pem");
+
+#[test]
+fn a_large_file_is_read_in_little_time_and_a_hostile_one_as_well() {
+    let contexts: Vec<_> =
+        (0..2_000).map(|n| format!("- name: c{n}\n  context: {{cluster: c, user: u{n}}}\n")).collect();
+    let users: Vec<_> =
+        (0..2_000).map(|n| format!("- name: u{n}\n  user:\n    token: {}\n", "x".repeat(330))).collect();
+    let many = kubeconfig(SERVER, TOKEN_LINE).replace("clusters:\n", &format!("{}clusters:\n", contexts.concat()))
+        + &users.concat();
+    let deep = format!("a: {}", "[".repeat(250_000));
+    let wide = format!("a: &a [{}]\nb: [{}]", "x,".repeat(60_000), "*a,".repeat(40_000));
+    let begin = std::time::Instant::now();
+
+    let file = Kubeconfig::read(many.as_bytes()).unwrap();
+    let good =
+        file.contexts().filter(|context| file.usable(context.name, KubeconfigOptions::default()).is_ok()).count();
+    let hostile = [deep, wide].map(|text| Kubeconfig::read(text.as_bytes()).err().map(|problem| problem.code));
+
+    assert!(many.len() > 800_000);
+    assert_eq!(good, 2_001);
+    assert_eq!(hostile, [Some("kubeconfig_malformed"); 2]);
+    assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+}
+
 proptest::proptest! {
     /// The file's text never comes back in a message, whatever is around the token.
     #[test]

@@ -6,7 +6,7 @@ use host_cluster_controller_crd::NAMESPACE;
 use host_cluster_controller_decide::{Reach, Target};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{Api, Client};
-use kube_kit::{Applier, Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
+use kube_kit::{Applier, Attempt, Kubeconfig, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
 use tokio::sync::Mutex;
 use vocabulary::{Secret, SecretName, Trouble};
 
@@ -87,19 +87,27 @@ pub(super) fn text_of(secret: &SecretObject, key: &str) -> Option<Secret> {
     std::str::from_utf8(bytes).ok().map(Secret::new)
 }
 
-/// The kubeconfig in a Secret (key `kubeconfig`, or `value` as Cluster API writes it), by the allow-list.
+/// The kubeconfig in a Secret (key `kubeconfig`, or `value` as Cluster API writes it), by the allow-list: what the context
+/// under the key `context` names, or its current context.
 pub(super) fn checked_kubeconfig(
     name: &SecretName,
     secret: &SecretObject,
     options: KubeconfigOptions,
 ) -> Result<ValidKubeconfig, Trouble> {
-    let text = ["kubeconfig", "value"].into_iter().find_map(|key| text_of(secret, key)).ok_or_else(|| {
+    let data = secret.data.as_ref();
+    let bytes = data.and_then(|data| ["kubeconfig", "value"].into_iter().find_map(|key| data.get(key)));
+    let bytes = bytes.ok_or_else(|| {
         Trouble::rejected(
             "KubeconfigMissing",
             format!("Secret {NAMESPACE}/{name} has no key kubeconfig. Put the kubeconfig there."),
         )
     })?;
-    ValidKubeconfig::parse(&text, options).map_err(|problem| {
+    let context = text_of(secret, "context");
+    let usable = Kubeconfig::read(&bytes.0).and_then(|file| match &context {
+        Some(context) => file.usable(context.reveal(), options),
+        None => file.current(options),
+    });
+    usable.map_err(|problem| {
         Trouble::rejected(
             "KubeconfigRefused",
             format!(
