@@ -16,7 +16,7 @@ use clap::Parser;
 #[command(name = "kubeopera", version, about = "Register, connect, create, compare and let go of Kubernetes clusters")]
 enum Command {
     /// Run KubeOpera: every service in one process, the dashboard served, its own Git repository included.
-    Up(up::Options),
+    Up(Box<up::Options>),
     /// The keys that cloud credentials are sealed with. Stop KubeOpera first.
     #[command(subcommand)]
     Keys(storage::KeysCommand),
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let outcome =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(anyhow::Error::from).and_then(
             |runtime| match command {
-                Command::Up(options) => runtime.block_on(up::run(options)),
+                Command::Up(options) => runtime.block_on(up::run(*options)),
                 Command::Keys(command) => runtime.block_on(storage::run(command)),
             },
         );

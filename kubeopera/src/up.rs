@@ -88,8 +88,9 @@ pub(crate) struct Options {
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value_t = LogFormat::Text, env = "KUBEOPERA_LOG_FORMAT")]
     log_format: LogFormat,
-    /// What is logged, in the syntax of RUST_LOG
-    #[arg(long, value_name = "FILTER", default_value = "warn", env = "RUST_LOG")]
+    /// What is logged, in the syntax of `RUST_LOG`
+    // kube_client's warning about an answer it cannot decode quotes the whole answer, which may be a Secret.
+    #[arg(long, value_name = "FILTER", default_value = "warn,kube_client=error", env = "RUST_LOG")]
     log: String,
 }
 
@@ -172,9 +173,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
 
 /// Finds the cluster, or starts a local one.
 async fn host(options: &Options) -> anyhow::Result<Host> {
-    let found = match options.local {
-        true => Found::Nowhere,
-        false => own_cluster::find(options.kubeconfig.as_deref(), options.context.as_deref())?,
+    let found = if options.local {
+        Found::Nowhere
+    } else {
+        own_cluster::find(options.kubeconfig.as_deref(), options.context.as_deref())?
     };
     let given_flux = options.flux();
     let given_mirror = options.mirror()?;

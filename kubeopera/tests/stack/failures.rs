@@ -14,14 +14,14 @@ use stack::{LocalCluster, Program, ProgramOptions};
 use crate::{World, flux::FLUX, options};
 
 /// How long each fault lasts.
-const FAULT: Duration = Duration::from_secs(60);
+const FAULT: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 #[ignore = "starts a cluster"]
 async fn an_api_server_that_is_away_for_a_minute_is_said_and_survived() {
     let world = World::fresh("stack-apiserver").await;
     world.dashboard.register().await.unwrap();
-    world.message("Flux being bootstrapped", Duration::from_secs(60), |message| message.contains("Flux")).await;
+    world.message("Flux being bootstrapped", Duration::from_mins(1), |message| message.contains("Flux")).await;
 
     let stopped_at = tokio::time::Instant::now();
     world.cluster.stop("kube-apiserver").await.unwrap();
@@ -60,7 +60,7 @@ async fn a_git_server_that_refuses_for_a_minute_is_said_and_survived() {
 
     world.dashboard.register().await.unwrap();
     let message = world
-        .message("a word about the Git server", Duration::from_secs(120), |message| message.contains("10.201."))
+        .message("a word about the Git server", Duration::from_mins(2), |message| message.contains("10.201."))
         .await;
     assert!(message.to_lowercase().contains("git"), "{message}");
     assert_ne!(world.host_cluster().await.unwrap().status.unwrap().phase, Some(Phase::Failed));
@@ -93,14 +93,14 @@ async fn an_image_that_cannot_be_pulled_is_named_and_mending_it_is_enough() {
         .await
         .unwrap();
     let message = world
-        .message("a word about the image", Duration::from_secs(120), |message| message.contains("no/such/image"))
+        .message("a word about the image", Duration::from_mins(2), |message| message.contains("no/such/image"))
         .await;
     assert!(message.contains("kustomize-controller"), "{message}");
     let status = world.host_cluster().await.unwrap().status.unwrap();
     assert_eq!((status.phase, status.flux_healthy), (Some(Phase::Ready), Some(false)), "Ready stays, the flag tells");
 
     deployments.patch("kustomize-controller", &PatchParams::default(), &image_of(&good)).await.unwrap();
-    stack::until("healthy Flux", Duration::from_secs(180), || async {
+    stack::until("healthy Flux", Duration::from_mins(3), || async {
         let status = world.host_cluster().await?.status.unwrap_or_default();
         anyhow::ensure!(status.flux_healthy == Some(true), "{:?}", status.message);
         Ok(())

@@ -11,6 +11,7 @@
     reason = "a test says what it expects and stops where it is not so"
 )]
 
+mod disconnecting;
 mod failures;
 mod flux;
 mod generated_tree;
@@ -25,7 +26,7 @@ use kube::{Api, ResourceExt, api::ListParams};
 use stack::{Dashboard, LocalCluster, Program, ProgramOptions};
 
 /// How long the way from Register to Ready may take on a busy machine.
-const TO_READY: Duration = Duration::from_secs(300);
+const TO_READY: Duration = Duration::from_mins(5);
 
 /// A cluster, a KubeOpera on it, and somebody logged in.
 struct World {

@@ -231,7 +231,7 @@ where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {
     api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
-    stack::eventually("an empty list", Duration::from_secs(60), || async {
+    stack::eventually("an empty list", Duration::from_mins(1), || async {
         Ok(api.list(&ListParams::default()).await?.items.is_empty())
     })
     .await

@@ -187,7 +187,7 @@ async fn kubectl_explains_every_field_and_prints_the_columns() {
     let _program = Program::start(&cluster, options()).await.unwrap();
 
     // The server publishes the schema of a new resource some seconds after it serves the resource.
-    let explained = stack::until("an explanation", Duration::from_secs(60), || async {
+    let explained = stack::until("an explanation", Duration::from_mins(1), || async {
         stack::run(cluster.kubectl().args(["explain", "hc", "--recursive"])).await
     })
     .await

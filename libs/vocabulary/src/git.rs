@@ -62,7 +62,7 @@ impl FromStr for GitUrl {
             return Err(NotAGitUrl::Credentials);
         }
         let host = url.host_str().unwrap_or_default();
-        let has_path = url.path().trim_matches('/').len() > 0;
+        let has_path = !url.path().trim_matches('/').is_empty();
         if host.is_empty() || host.starts_with('-') || !has_path || url.query().is_some() || url.fragment().is_some() {
             return Err(NotAGitUrl::Malformed);
         }

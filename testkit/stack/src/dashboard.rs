@@ -33,7 +33,7 @@ impl Dashboard {
         let cookie = answer.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).map(str::to_owned);
         match (status, cookie) {
             (StatusCode::OK, Some(cookie)) => {
-                dashboard.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+                cookie.split(';').next().unwrap_or_default().clone_into(&mut dashboard.cookie);
                 Ok(dashboard)
             }
             _ => bail!("logging in was answered with {status}: {}", answer.text().await?),

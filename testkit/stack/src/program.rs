@@ -17,7 +17,7 @@ use tokio::{
 use crate::{LocalCluster, local_cluster};
 
 /// How long a start may take, database, CRD and repository included.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 /// How long a clean stop may take.
 const STOP: Duration = Duration::from_secs(20);
 
