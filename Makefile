@@ -20,7 +20,7 @@ CARGO_DENY_VERSION := 0.20.2
 .PHONY: up
 up: prerequisites web local-cluster
 	@echo "» Building KubeOpera"
-	cargo build --bin kubeopera
+	cargo build --locked --bin kubeopera
 	$(CARGO_TARGET_DIR)/debug/kubeopera up --local $(ARGS)
 
 ## down: stop the local cluster and the mirror that `make up` started; their data is kept
@@ -39,8 +39,8 @@ test: prerequisites web check test-rust test-web test-local-cluster test-stack
 check: web $(CARGO_DENY)
 	@echo "» Checking formatting, lints, licences, dependencies and generated files"
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	$(CARGO_DENY) --offline --all-features check bans licenses sources
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO_DENY) --locked --all-features check bans licenses sources
 	cargo xtask check-deps
 	cargo xtask generate --check
 
@@ -48,7 +48,7 @@ check: web $(CARGO_DENY)
 .PHONY: test-rust
 test-rust:
 	@echo "» Testing the Rust workspace"
-	cargo test --workspace
+	cargo test --locked --workspace
 
 ## test-web: types, lints and component tests of the dashboard
 .PHONY: test-web
@@ -67,7 +67,7 @@ test-local-cluster: local-cluster
 .PHONY: test-stack
 test-stack: web local-cluster
 	@echo "» Testing the whole on a real local cluster"
-	cargo test --workspace --test stack -- --ignored --test-threads 1
+	cargo test --locked --workspace --test stack -- --ignored --test-threads 1
 
 ## bench: figures with their goals
 .PHONY: bench
