@@ -203,13 +203,14 @@ fn read_lock(text: &str, inputs: &TreeInputs) -> Result<Lock, Trouble> {
             ),
         ),
     })?;
-    if lock.inputs.id == inputs.cluster {
+    // Not by the id: a cluster that was let go of and is registered again has a new one, and keeps its folder.
+    if lock.inputs.uid == inputs.cluster_uid {
         return Ok(lock);
     }
     let message = format!(
-        "The folder {path} of the repository holds the tree of another cluster, {}. Choose another folder; if that cluster \
-         is gone, remove the folder from the repository.",
-        lock.inputs.id
+        "The folder {path} of the repository holds the environment of another cluster, {} (HostCluster {}). Choose another \
+         folder; if that cluster is gone, delete the folder from the repository.",
+        lock.inputs.name, lock.inputs.id
     );
     Err(Trouble::rejected("GitPathInUse", message))
 }

@@ -100,6 +100,7 @@ mod tests {
         let name: ClusterName = name.parse().unwrap();
         TreeInputs {
             cluster: "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap(),
+            cluster_uid: "0b8d5f5e-2c0d-4f57-8a5e-6d1c9b7e3f02".to_owned(),
             path: GitPath::of_cluster(&name),
             name,
             provider: Provider::unknown(),

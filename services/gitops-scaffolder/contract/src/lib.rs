@@ -50,8 +50,12 @@ pub struct Present {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeInputs {
-    /// Whose tree.
+    /// Whose tree: its HostCluster, which is another when the cluster was let go of and is registered again.
     pub cluster: ClusterId,
+    /// UID of the cluster's kube-system namespace: which cluster it is, whatever it is called. A folder of the repository
+    /// belongs to one cluster by this.
+    #[serde(rename = "clusterUID")]
+    pub cluster_uid: String,
     /// Its name.
     pub name: ClusterName,
     /// Folder of the repository the tree is in: Flux names its parts from the repository's root.

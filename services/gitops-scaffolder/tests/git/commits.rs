@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use gitops_scaffolder_contract::{GitOpsScaffolder, TreeInputs};
+use vocabulary::ClusterId;
 
 use crate::stage::{Stage, inputs, with_domain};
 
@@ -186,4 +187,31 @@ async fn what_people_change_is_theirs() {
     assert!(show(&at("apps/kubeopera/kubeopera.yaml")).contains("prod.acme.com"));
     let history = ["Update the environment of prod", "Make it mine", "Add the environment of prod"];
     assert_eq!(stage.history("main"), history);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_comes_back_under_another_id_takes_over_its_folder_in_one_commit() {
+    let stage = Stage::new().await;
+    let (scaffolder, before) = (stage.scaffolder("a").await, inputs("prod"));
+    scaffolder.ensure_tree(&before, &stage.destination()).await.unwrap();
+    let person = stage.person();
+    let at = |path: &str| format!("fluxcd/clusters/prod/{path}");
+    person.write(&at("overrides/values.yaml"), "mine\n");
+    person.write(&at("infrastructure/configs/issuers.yaml"), "my issuers\n");
+    person.push("Make it mine");
+
+    let again = TreeInputs { cluster: ClusterId::random(), ..before.clone() };
+    let taken_over = scaffolder.ensure_tree(&again, &stage.destination()).await.unwrap();
+    let same = scaffolder.ensure_tree(&again, &stage.destination()).await.unwrap();
+
+    assert_eq!(same, taken_over);
+    let history = ["Update the environment of prod", "Make it mine", "Add the environment of prod"];
+    assert_eq!(stage.history("main"), history);
+    assert_eq!(taken_over.kept_edits, ["infrastructure/configs/issuers.yaml"]);
+    let show = |path: &str| stage.git(&["show", &format!("main:{}", at(path))]);
+    assert_eq!(show("overrides/values.yaml"), "mine");
+    assert_eq!(show("infrastructure/configs/issuers.yaml"), "my issuers");
+    let marked = show("sync/apps.yaml");
+    let (old, new) = (before.cluster.to_string(), again.cluster.to_string());
+    assert!(marked.contains(&new) && !marked.contains(&old), "{marked}");
 }

@@ -153,11 +153,12 @@ pub(crate) fn plain_git(folder: &Path, arguments: &[&str]) -> std::process::Outp
         .unwrap()
 }
 
-/// A cluster on nobody's cloud, with nothing in it.
+/// A cluster on nobody's cloud, with nothing in it; another one with every call.
 pub(crate) fn inputs(name: &str) -> TreeInputs {
     let name: ClusterName = name.parse().unwrap();
     TreeInputs {
         cluster: ClusterId::random(),
+        cluster_uid: ClusterId::random().to_string(),
         path: GitPath::of_cluster(&name),
         name,
         provider: Provider::unknown(),

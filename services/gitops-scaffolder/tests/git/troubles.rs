@@ -162,7 +162,10 @@ async fn a_folder_of_another_cluster_or_of_somebody_else_is_refused() {
 
     let of_another = trouble(&stage, &stage.destination()).await;
     is(&of_another, TroubleKind::Rejected, "GitPathInUse");
-    assert!(of_another.message.contains(&first.cluster.to_string()), "{of_another}");
+    let sentence = format!("holds the environment of another cluster, prod (HostCluster {}).", first.cluster);
+    assert!(of_another.message.contains(&sentence), "{of_another}");
+    assert!(of_another.message.contains("delete the folder"), "{of_another}");
+    assert_eq!(stage.history("main").len(), 1);
 
     let person = stage.person();
     person.git(&["rm", "-r", "--quiet", "fluxcd"]);

@@ -12,8 +12,10 @@ use crate::mirror::Mirror;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
-    /// Whose tree.
+    /// Its HostCluster.
     pub id: ClusterId,
+    /// UID of its kube-system namespace: whose tree it is.
+    pub uid: String,
     /// Its name.
     pub name: ClusterName,
     /// Folder of the repository.
@@ -45,6 +47,7 @@ impl Cluster {
     pub fn new(inputs: &TreeInputs, mirror: Option<&Mirror>) -> Self {
         Self {
             id: inputs.cluster,
+            uid: inputs.cluster_uid.clone(),
             name: inputs.name.clone(),
             path: inputs.path.clone(),
             provider: inputs.provider.clone(),

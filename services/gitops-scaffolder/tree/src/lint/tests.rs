@@ -5,7 +5,8 @@ use crate::{Cluster, TreeConfig, render};
 
 fn sound() -> Tree {
     let inputs = serde_json::from_value(serde_json::json!({
-        "cluster": "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11", "name": "prod", "path": "fluxcd/clusters/prod",
+        "cluster": "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11", "clusterUID": "0b8d5f5e-2c0d-4f57-8a5e-6d1c9b7e3f02",
+        "name": "prod", "path": "fluxcd/clusters/prod",
         "provider": "aws", "region": "eu-north-1", "origin": "kubeadm", "kubernetesVersion": "1.34.4", "nodes": 3,
         "domain": "prod.acme.com", "adminEmail": "admin@acme.com", "registryPullSecret": null, "present": {},
     }));

@@ -29,6 +29,7 @@ fn emails() -> impl Strategy<Value = Option<Email>> {
 prop_compose! {
     fn inputs()(
         id in "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        uid in "[0-9A-Za-z-]{1,63}",
         name in "[a-z0-9]{1,18}(-[a-z0-9]{1,18})?",
         path in "[a-z]{1,10}(/[a-zA-Z0-9_.]{0,3}[a-z]){0,4}",
         provider in prop::sample::select(vec!["aws", "gcp", "unknown", "on-premises"]),
@@ -43,6 +44,7 @@ prop_compose! {
     ) -> TreeInputs {
         TreeInputs {
             cluster: id.parse().unwrap(),
+            cluster_uid: uid,
             name: name.parse().unwrap(),
             path: path.parse().unwrap_or_else(|_| "clusters/x".parse().unwrap()),
             provider: provider.parse().unwrap(),

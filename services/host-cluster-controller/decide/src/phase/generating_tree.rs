@@ -37,6 +37,7 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
 fn inputs(spec: &ValidSpec, cluster: &ClusterSeen, present: Present) -> TreeInputs {
     TreeInputs {
         cluster: spec.id,
+        cluster_uid: cluster.uid.clone(),
         name: spec.name.clone(),
         provider: spec.provider.clone(),
         region: spec.region.clone(),

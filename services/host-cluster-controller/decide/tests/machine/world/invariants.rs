@@ -26,6 +26,10 @@ impl World {
             }
             _ => {}
         }
+        if let Step::EnsureTree { inputs, .. } = step {
+            let identified = facts.previous.cluster_uid.as_ref();
+            assert_eq!(Some(&inputs.cluster_uid), identified, "a tree of another cluster than the one identified");
+        }
         if is_effect(step) && !matches!(step, Step::AddFinalizer) {
             assert!(
                 self.resource.metadata.finalizers.iter().flatten().next().is_some(),
