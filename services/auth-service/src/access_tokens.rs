@@ -66,10 +66,8 @@ impl AccessTokens for AuthService {
     }
 
     async fn revoke_token(&self, token: Uuid, whose: Whose) -> Result<(), PeopleError> {
-        match access_tokens::delete(&self.db, token, only(whose)).await.map_err(failed)? {
-            true => Ok(()),
-            false => Err(PeopleError::NoSuchToken),
-        }
+        let was_there = access_tokens::delete(&self.db, token, only(whose)).await.map_err(failed)?;
+        if was_there { Ok(()) } else { Err(PeopleError::NoSuchToken) }
     }
 
     async fn token(&self, secret: &Secret) -> Result<ActiveToken, AuthError> {

@@ -109,10 +109,8 @@ impl People for AuthService {
     }
 
     async fn end_session(&self, session: Uuid, whose: Whose) -> Result<(), PeopleError> {
-        match sessions::delete_named(&self.db, session, only(whose)).await.map_err(failed)? {
-            true => Ok(()),
-            false => Err(PeopleError::NoSuchSession),
-        }
+        let was_there = sessions::delete_named(&self.db, session, only(whose)).await.map_err(failed)?;
+        if was_there { Ok(()) } else { Err(PeopleError::NoSuchSession) }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Why something was not done, and what the client is told about it.
 
+use std::time::Duration;
+
 use ::http::StatusCode;
-use auth_service_contract::AuthError;
+use auth_service_contract::{AuthError, CredentialError, PeopleError};
 use axum::response::{IntoResponse, Response};
 use sea_orm::DbErr;
 use service_kit::Problem;
 use vocabulary::Trouble;
+
+use crate::verdict::Finding;
 
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +18,8 @@ pub(crate) enum AppError {
     NoSession,
     #[error("the role does not allow it")]
     Forbidden,
+    #[error("a token is not enough for it")]
+    SessionRequired,
     #[error("there is no such cluster")]
     NoSuchCluster,
     #[error("another cluster is the host cluster")]
@@ -22,6 +28,19 @@ pub(crate) enum AppError {
     BeingRemoved,
     #[error(transparent)]
     Auth(#[from] AuthError),
+    #[error(transparent)]
+    People(#[from] PeopleError),
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
+    #[error("the credential is in use")]
+    CredentialInUse {
+        /// Clusters by name, and roles that are assumed with it by label.
+        by: Vec<String>,
+    },
+    #[error("addresses were called too often")]
+    TooManyCalls { retry_after: Duration },
+    #[error("the kubeconfig cannot be used: {}", .0.code)]
+    Kubeconfig(Finding),
     #[error(transparent)]
     Trouble(#[from] Trouble),
     #[error("the database did not do it")]
@@ -39,6 +58,20 @@ impl From<AppError> for Problem {
             .hint("Log in again."),
             AppError::Forbidden => Self::new(StatusCode::FORBIDDEN, "forbidden", "Your role does not allow this.")
                 .hint("Ask a platform administrator to do it or to change your role."),
+            AppError::SessionRequired => Self::new(
+                StatusCode::FORBIDDEN,
+                "session_required",
+                "This takes a person who is logged in; a personal access token is not enough.",
+            )
+            .hint("Log in to the dashboard and do it there."),
+            AppError::People(error) => people(error),
+            AppError::Credential(error) => credential(&error),
+            AppError::CredentialInUse { by } => Self::new(
+                StatusCode::CONFLICT,
+                "credential_in_use",
+                format!("This credential cannot be deleted, because it is in use by {}.", by.join(", ")),
+            )
+            .hint("Delete or disconnect what uses it first."),
             AppError::NoSuchCluster => {
                 Self::new(StatusCode::NOT_FOUND, "no_such_cluster", "KubeOpera has no cluster with this id.")
             }
@@ -62,12 +95,106 @@ impl From<AppError> for Problem {
                     .retry_after(retry_after)
             }
             AppError::Auth(AuthError::Unavailable) => not_now("auth-service is not available at the moment."),
+            AppError::TooManyCalls { retry_after } => Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "connect_rate_limited",
+                "You have had ten kubeconfigs tried within ten minutes, which is as many as one person can have.",
+            )
+            .hint("Try again when that time has passed.")
+            .retry_after(retry_after),
+            AppError::Kubeconfig(finding) => kubeconfig(finding),
             AppError::Trouble(trouble) => trouble.into(),
             AppError::Database(error) => {
                 tracing::error!("the database failed: {}", service_kit::chain(&error));
                 not_now("KubeOpera's database is not available at the moment.")
             }
         }
+    }
+}
+
+fn kubeconfig(finding: Finding) -> Problem {
+    let status = match finding.code {
+        "kubeconfig_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+        "kubeconfig_malformed" => StatusCode::BAD_REQUEST,
+        "cluster_already_known" | "is_host_cluster" => StatusCode::CONFLICT,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    let problem = Problem::new(status, finding.code, finding.message);
+    problem.field(finding.field.unwrap_or_else(|| "kubeconfig".to_owned()))
+}
+
+impl From<Finding> for AppError {
+    fn from(finding: Finding) -> Self {
+        Self::Kubeconfig(finding)
+    }
+}
+
+fn people(error: PeopleError) -> Problem {
+    let missing = |code, detail: &'static str| Problem::new(StatusCode::NOT_FOUND, code, detail);
+    match error {
+        PeopleError::NameTaken => {
+            Problem::new(StatusCode::CONFLICT, "name_taken", "Another user has this user name.").field("username")
+        }
+        PeopleError::NoSuchUser => missing("no_such_user", "KubeOpera has no user with this id."),
+        PeopleError::NoSuchSession => missing("no_such_session", "There is no open session with this id."),
+        PeopleError::NoSuchToken => missing("no_such_token", "There is no token with this id."),
+        PeopleError::LastAdministrator => Problem::new(
+            StatusCode::CONFLICT,
+            "last_administrator",
+            "This is the last platform administrator who can log in, so role and access stay as they are.",
+        )
+        .hint("Make somebody else a platform administrator first."),
+        PeopleError::PasswordNotAcceptable(rule) => {
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "password_not_acceptable", rule).field("password")
+        }
+        PeopleError::ExpiryNotAcceptable => Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "expiry_not_acceptable",
+            "A token has to end within a year, and not in the past.",
+        )
+        .field("expires_at"),
+        PeopleError::TooManyTokens { most } => Problem::new(
+            StatusCode::CONFLICT,
+            "too_many_tokens",
+            format!("You have {most} tokens, which is as many as one person can have."),
+        )
+        .hint("Revoke tokens that are not used any more."),
+        PeopleError::Auth(AuthError::WrongCredentials) => {
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_password", "Your present password is another one.")
+                .field("current_password")
+        }
+        PeopleError::Auth(error) => AppError::Auth(error).into(),
+    }
+}
+
+fn credential(error: &CredentialError) -> Problem {
+    match error {
+        CredentialError::NoSuchCredential => {
+            Problem::new(StatusCode::NOT_FOUND, "no_such_credential", "KubeOpera has no credential with this id.")
+        }
+        CredentialError::LabelTaken => {
+            Problem::new(StatusCode::CONFLICT, "label_taken", "Another credential has this label.").field("label")
+        }
+        CredentialError::NotAcceptable { field, rule } => {
+            let code = if *field == "key" { "gcp_key_invalid" } else { "credential_not_acceptable" };
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, *rule).field(format!("secret.{field}"))
+        }
+        // Whoever deletes one says by what; everybody else learns no more than this.
+        CredentialError::InUse { .. } => {
+            Problem::new(StatusCode::CONFLICT, "credential_in_use", "This credential is in use.")
+        }
+        CredentialError::NotBound => Problem::new(
+            StatusCode::FORBIDDEN,
+            "credential_not_permitted",
+            "This credential was not chosen for this cluster.",
+        ),
+        CredentialError::Unreadable => Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "credential_unreadable",
+            "This credential cannot be read: what is stored was altered, or its encryption key is missing.",
+        )
+        .hint("Save the credential again. The log tells more under the id of this request."),
+        CredentialError::Unavailable => not_now("auth-service is not available at the moment."),
     }
 }
 

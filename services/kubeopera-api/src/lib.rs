@@ -10,11 +10,12 @@ mod events;
 mod http;
 mod resources;
 mod store;
+mod verdict;
 mod view;
 
 use std::sync::Arc;
 
-use auth_service_contract::Auth;
+use auth_service_contract::Authority;
 use sea_orm::DatabaseConnection;
 use service_kit::database::OpenError;
 use tokio::{net::TcpListener, task::JoinSet};
@@ -48,7 +49,7 @@ pub async fn run(
     listener: TcpListener,
     db: DatabaseConnection,
     client: kube::Client,
-    auth: Arc<dyn Auth>,
+    auth: Arc<dyn Authority>,
     defaults: PlatformDefaults,
     shutdown: CancellationToken,
 ) -> Result<(), RunError> {

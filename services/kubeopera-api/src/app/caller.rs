@@ -1,7 +1,8 @@
 //! Who calls, and the one table of who may do what.
 
-use auth_service_contract::{Role, User};
+use auth_service_contract::{Role, User, Whose};
 use jiff::Timestamp;
+use uuid::Uuid;
 use vocabulary::Secret;
 
 use super::Platform;
@@ -16,12 +17,29 @@ pub(crate) struct Caller {
     pub(crate) user: User,
     /// Where they come from.
     pub(crate) address: String,
-    pub(crate) token: Secret,
-    /// When their session ends whatever happens.
+    /// What they showed to be let in.
+    pub(crate) proof: Proof,
+    /// The name of the session or token they showed.
+    pub(crate) proof_id: Uuid,
+    /// When their session or token ends whatever happens.
     pub(crate) expires_at: Timestamp,
 }
 
+/// What somebody shows to be let in.
+#[derive(Debug, Clone)]
+pub(crate) enum Proof {
+    /// A browser's cookie.
+    Session(Secret),
+    /// A script's personal access token.
+    Token(Secret),
+}
+
 impl Caller {
+    /// Their own, or everybody's if they may do this.
+    pub(super) fn whose(&self, to_others: Action) -> Whose {
+        if may(self.user.role, to_others) { Whose::Anybodys } else { Whose::Only(self.user.id) }
+    }
+
     pub(crate) fn actor(&self) -> Actor<'_> {
         Actor::User { id: self.user.id, username: &self.user.username, address: &self.address }
     }
@@ -30,8 +48,29 @@ impl Caller {
 /// Whether a role allows an action. A new action does not compile until it is in here.
 pub(crate) const fn may(role: Role, action: Action) -> bool {
     match action {
-        Action::LogIn | Action::LogOut | Action::SeeClusters => true,
-        Action::RegisterCluster => matches!(role, Role::PlatformAdministrator | Role::Operator),
+        // Sessions, tokens and password are one's own.
+        Action::LogIn
+        | Action::LogOut
+        | Action::SeeClusters
+        | Action::ChangeOwnPassword
+        | Action::SeeSessions
+        | Action::EndSession
+        | Action::SeeTokens
+        | Action::MakeToken
+        | Action::RevokeToken => true,
+        Action::RegisterCluster | Action::CheckKubeconfig => {
+            matches!(role, Role::PlatformAdministrator | Role::Operator)
+        }
+        Action::SeeUsers
+        | Action::AddUser
+        | Action::ChangeUser
+        | Action::ResetPassword
+        | Action::SeeOthersSessions
+        | Action::SeeOthersTokens
+        | Action::SeeCredentials
+        | Action::AddCredential
+        | Action::ChangeCredential
+        | Action::DeleteCredential => matches!(role, Role::PlatformAdministrator),
         // KubeOpera's own, when it follows what somebody did in Kubernetes.
         Action::AdoptCluster | Action::RemoveCluster => false,
     }
@@ -45,5 +84,28 @@ impl Platform {
         }
         audit::write(&self.db, caller.actor(), action, None, Outcome::Denied).await?;
         Err(AppError::Forbidden)
+    }
+
+    /// Some things need a person who logged in: a token that fell into wrong hands must not make others of its kind.
+    pub(crate) async fn permit_in_person(&self, caller: &Caller, action: Action) -> Result<(), AppError> {
+        self.permit(caller, action).await?;
+        match caller.proof {
+            Proof::Session(_) => Ok(()),
+            Proof::Token(_) => {
+                audit::write(&self.db, caller.actor(), action, None, Outcome::Denied).await?;
+                Err(AppError::SessionRequired)
+            }
+        }
+    }
+
+    /// Writes down that something was done to an object.
+    pub(super) async fn done(
+        &self,
+        caller: &Caller,
+        action: Action,
+        object: impl ToString + Send,
+    ) -> Result<(), AppError> {
+        let object = Some(object.to_string());
+        Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Done).await?)
     }
 }

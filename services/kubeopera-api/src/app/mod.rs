@@ -2,13 +2,18 @@
 
 mod caller;
 pub(crate) mod clusters;
+mod credentials;
+mod doctor;
+mod elsewhere;
+mod people;
 mod register;
 pub(crate) mod removal;
 pub(crate) mod sessions;
+mod tokens;
 
 use std::sync::Arc;
 
-use auth_service_contract::Auth;
+use auth_service_contract::Authority;
 use jiff::Timestamp;
 use kube::Client;
 use sea_orm::{DatabaseConnection, DbErr};
@@ -16,7 +21,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, Proof};
+pub(crate) use elsewhere::Elsewhere;
+use elsewhere::OverTheNetwork;
 
 use crate::{
     config::PlatformDefaults,
@@ -31,7 +38,9 @@ pub(crate) struct Platform {
     pub(crate) db: DatabaseConnection,
     /// Client for the cluster that holds the HostCluster resources.
     pub(crate) client: Client,
-    pub(crate) auth: Arc<dyn Auth>,
+    pub(crate) auth: Arc<dyn Authority>,
+    /// The way to clusters that people bring a kubeconfig for.
+    pub(crate) elsewhere: Arc<dyn Elsewhere>,
     pub(crate) defaults: PlatformDefaults,
     pub(crate) observed: Observed,
     pub(crate) events: Events,
@@ -48,7 +57,7 @@ impl Platform {
     pub(crate) fn new(
         db: DatabaseConnection,
         client: Client,
-        auth: Arc<dyn Auth>,
+        auth: Arc<dyn Authority>,
         defaults: PlatformDefaults,
         shutdown: CancellationToken,
     ) -> Self {
@@ -56,6 +65,7 @@ impl Platform {
             db,
             client,
             auth,
+            elsewhere: Arc::new(OverTheNetwork),
             defaults,
             observed: Observed::new(Timestamp::now()),
             events: Events::new(),

@@ -1,9 +1,10 @@
-//! Logging in and out.
+//! Logging in and out, and which sessions there are.
 
-use auth_service_contract::{AuthError, Session};
+use auth_service_contract::{AuthError, OpenSession, Session, Whose};
+use uuid::Uuid;
 use vocabulary::Secret;
 
-use super::{Caller, Platform};
+use super::{Caller, Platform, caller::Proof};
 use crate::{
     error::AppError,
     store::audit::{self, Action, Actor, Outcome},
@@ -35,15 +36,24 @@ impl Platform {
         Ok(session)
     }
 
-    /// Whose session it is.
-    pub(crate) async fn caller(&self, token: Secret, address: String) -> Result<Caller, AppError> {
-        let session = self.auth.session(&token).await?;
-        Ok(Caller { user: session.user, address, token, expires_at: session.expires_at })
+    /// Who shows this, if it is good.
+    pub(crate) async fn caller(&self, proof: Proof, address: String) -> Result<Caller, AppError> {
+        let (user, proof_id, expires_at) = match &proof {
+            Proof::Session(token) => {
+                let session = self.auth.session(token).await?;
+                (session.user, session.id, session.expires_at)
+            }
+            Proof::Token(token) => {
+                let token = self.auth.token(token).await?;
+                (token.user, token.id, token.expires_at)
+            }
+        };
+        Ok(Caller { user, address, proof, proof_id, expires_at })
     }
 
     /// Ends a session; one that is gone already is fine.
     pub(crate) async fn log_out(&self, token: &Secret, address: String) -> Result<(), AppError> {
-        match self.caller(token.clone(), address).await {
+        match self.caller(Proof::Session(token.clone()), address).await {
             Ok(caller) => {
                 self.auth.log_out(token).await?;
                 audit::write(&self.db, caller.actor(), Action::LogOut, None, Outcome::Done).await?;
@@ -52,5 +62,20 @@ impl Platform {
             Err(AppError::Auth(AuthError::NoSession)) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Open sessions: one's own, or those of somebody else.
+    pub(crate) async fn sessions(&self, caller: &Caller, user: Option<Uuid>) -> Result<Vec<OpenSession>, AppError> {
+        let user = user.unwrap_or(caller.user.id);
+        let action = if user == caller.user.id { Action::SeeSessions } else { Action::SeeOthersSessions };
+        self.permit(caller, action).await?;
+        Ok(self.auth.sessions(Whose::Only(user)).await?)
+    }
+
+    /// Ends a session: one's own, or as an administrator anybody's.
+    pub(crate) async fn end_session(&self, caller: &Caller, session: Uuid) -> Result<(), AppError> {
+        self.permit(caller, Action::EndSession).await?;
+        self.auth.end_session(session, caller.whose(Action::SeeOthersSessions)).await?;
+        self.done(caller, Action::EndSession, session).await
     }
 }

@@ -1,4 +1,4 @@
-//! Who is let in. It fails closed: a handler that wants a [`Caller`] on a route without a session gets none, and answers
+//! Who is let in: a browser by its cookie, a script by its token. It fails closed: a handler that wants a [`Caller`] on a route without a session gets none, and answers
 //! 401.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
@@ -10,13 +10,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use axum_extra::extract::CookieJar;
-use http::{HeaderMap, request::Parts};
+use http::{HeaderMap, HeaderName, header, request::Parts};
 use service_kit::Problem;
 use vocabulary::Secret;
 
 use super::session::COOKIE;
 use crate::{
-    app::{Caller, Platform},
+    app::{Caller, Platform, Proof},
     error::AppError,
 };
 
@@ -26,8 +26,8 @@ pub(crate) async fn require_session(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(token) = token(request.headers()) else { return AppError::NoSession.into_response() };
-    match platform.caller(token, address(request.extensions())).await {
+    let Some(proof) = proof(request.headers()) else { return AppError::NoSession.into_response() };
+    match platform.caller(proof, address(request.extensions())).await {
         Ok(caller) => {
             tracing::debug!(user.id = %caller.user.id, role = role(&caller), "let in");
             request.extensions_mut().insert(caller);
@@ -49,6 +49,29 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         parts.extensions.get::<Self>().cloned().ok_or_else(|| AppError::NoSession.into())
+    }
+}
+
+/// Middleware, outside of the one that refuses pages of other sites: a request that shows a token is a script's. No page
+/// can add that header for another site without asking that site first, which never answers. So neither what a browser
+/// would say of itself nor a cookie counts.
+pub(crate) async fn scripts_have_no_cookies(mut request: Request, next: Next) -> Response {
+    let headers = request.headers_mut();
+    if headers.contains_key(header::AUTHORIZATION) {
+        for browsers_own in [header::COOKIE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")] {
+            headers.remove(browsers_own);
+        }
+    }
+    next.run(request).await
+}
+
+fn proof(headers: &HeaderMap) -> Option<Proof> {
+    match headers.get(header::AUTHORIZATION) {
+        None => token(headers).map(Proof::Session),
+        Some(shown) => {
+            let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| Proof::Token(Secret::new(token.trim())))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Page {
     path = "/api/v1/clusters",
     tag = "clusters",
     params(Page),
-    security(("session" = [])),
+    security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "A page of clusters", body = ClusterList),
         (status = 400, description = "The query is not understood", body = ProblemBody, content_type = "application/problem+json"),
@@ -81,7 +81,7 @@ fn name_of(cursor: &str) -> Result<ClusterName, Problem> {
     path = "/api/v1/clusters/{id}",
     tag = "clusters",
     params(("id" = uuid::Uuid, Path, description = "The cluster's id")),
-    security(("session" = [])),
+    security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "The cluster", body = Cluster),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
@@ -104,7 +104,7 @@ pub(crate) async fn get_cluster(
     post,
     path = "/api/v1/clusters/register",
     tag = "clusters",
-    security(("session" = [])),
+    security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "It was registered before", body = Cluster),
         (status = 201, description = "It is registered now", body = Cluster),

@@ -37,7 +37,7 @@ const STILL_LET_IN: Duration = Duration::from_secs(30);
     path = "/api/v1/events",
     tag = "events",
     params(("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was seen")),
-    security(("session" = [])),
+    security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "The stream", body = String, content_type = "text/event-stream"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
@@ -99,8 +99,8 @@ impl Position {
             tokio::select! {
                 () = self.platform.shutdown.cancelled() => return None,
                 _ = self.check.tick() => {
-                    let (token, address) = (self.caller.token.clone(), self.caller.address.clone());
-                    let still = self.platform.caller(token, address).await;
+                    let (proof, address) = (self.caller.proof.clone(), self.caller.address.clone());
+                    let still = self.platform.caller(proof, address).await;
                     // Only a session that is known to have ended ends the stream: a database that is away does not.
                     if matches!(still, Err(AppError::Auth(auth_service_contract::AuthError::NoSession))) {
                         return None;

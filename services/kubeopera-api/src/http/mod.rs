@@ -2,10 +2,16 @@
 
 mod caller;
 mod clusters;
+mod credentials;
 mod events;
+mod fields;
 mod health;
+mod kubeconfig_check;
 mod session;
+mod sessions;
+mod tokens;
 mod ui;
+mod users;
 
 use std::sync::Arc;
 
@@ -24,7 +30,7 @@ use tower_http::{
 };
 use utoipa::{
     OpenApi,
-    openapi::security::{ApiKey, ApiKeyValue, SecurityScheme},
+    openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -32,6 +38,9 @@ use crate::{app::Platform, config::Config};
 
 /// No request of the API needs more.
 const LARGEST_BODY: usize = 64 * 1024;
+
+/// A kubeconfig of 1 MiB in JSON, where each line end and quote takes two characters, or in base64.
+const LARGEST_FILE_BODY: usize = 3 * 1024 * 1024;
 
 /// What a page from here may load and do: only what comes from here. No inline script, no frame around it.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
@@ -56,11 +65,28 @@ fn open_routes() -> OpenApiRouter<Arc<Platform>> {
 /// Routes behind a session. Whoever adds one here need not think of that; what the caller may do is checked in `app`.
 fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
     OpenApiRouter::new()
+        .merge(guarded_routes_for_files())
         .routes(routes!(session::get_session))
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
         .routes(routes!(clusters::get_cluster))
         .routes(routes!(events::stream_events))
+        .routes(routes!(users::list_users, users::add_user))
+        .routes(routes!(users::change_user))
+        .routes(routes!(users::set_password))
+        .routes(routes!(sessions::list_sessions))
+        .routes(routes!(sessions::end_session))
+        .routes(routes!(tokens::list_tokens, tokens::make_token))
+        .routes(routes!(tokens::revoke_token))
+        .routes(routes!(credentials::list_credentials, credentials::add_credential))
+        .routes(routes!(credentials::change_credential, credentials::delete_credential))
+}
+
+/// Routes behind a session that take a whole kubeconfig.
+fn guarded_routes_for_files() -> OpenApiRouter<Arc<Platform>> {
+    OpenApiRouter::new()
+        .routes(routes!(kubeconfig_check::check_kubeconfig))
+        .layer(DefaultBodyLimit::max(LARGEST_FILE_BODY))
 }
 
 /// The document, made from the handlers.
@@ -68,7 +94,10 @@ pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
     let routes = open_routes().merge(guarded_routes());
     let mut document = OpenApiRouter::with_openapi(Document::openapi()).merge(routes).into_openapi();
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(session::COOKIE)));
-    document.components.get_or_insert_default().security_schemes.insert("session".to_owned(), cookie.into());
+    let token = SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("ko_pat_…").build());
+    let schemes = &mut document.components.get_or_insert_default().security_schemes;
+    schemes.insert("session".to_owned(), cookie.into());
+    schemes.insert("token".to_owned(), token.into());
     document
 }
 
@@ -96,6 +125,7 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(from_fn_with_state(config.request_limit, request::time_limit))
         .layer(csrf)
+        .layer(from_fn(caller::scripts_have_no_cookies))
         .layer(from_fn(never_stored));
     Ok(Router::new()
         .merge(api)

@@ -59,22 +59,38 @@ pub(crate) struct User {
 }
 
 /// What a person may do.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Role {
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum Role {
     PlatformAdministrator,
     Operator,
     Viewer,
 }
 
+impl From<contract::Role> for Role {
+    fn from(role: contract::Role) -> Self {
+        match role {
+            contract::Role::PlatformAdministrator => Self::PlatformAdministrator,
+            contract::Role::Operator => Self::Operator,
+            contract::Role::Viewer => Self::Viewer,
+        }
+    }
+}
+
+impl From<Role> for contract::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::PlatformAdministrator => Self::PlatformAdministrator,
+            Role::Operator => Self::Operator,
+            Role::Viewer => Self::Viewer,
+        }
+    }
+}
+
 impl From<contract::User> for User {
     fn from(user: contract::User) -> Self {
-        let role = match user.role {
-            contract::Role::PlatformAdministrator => Role::PlatformAdministrator,
-            contract::Role::Operator => Role::Operator,
-            contract::Role::Viewer => Role::Viewer,
-        };
-        Self { id: user.id, username: user.username, role }
+        Self { id: user.id, username: user.username, role: user.role.into() }
     }
 }
 
@@ -110,7 +126,7 @@ pub(crate) async fn create_session(
     get,
     path = "/api/v1/session",
     tag = "session",
-    security(("session" = [])),
+    security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "The session", body = Session),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
@@ -140,6 +156,7 @@ pub(crate) async fn delete_session(
     Ok((CookieJar::new().add(gone), StatusCode::NO_CONTENT))
 }
 
-fn cookie(value: String) -> Cookie<'static> {
+/// The cookie with a session's token.
+pub(super) fn cookie(value: String) -> Cookie<'static> {
     Cookie::build((COOKIE, value)).path("/").secure(true).http_only(true).same_site(SameSite::Lax).build()
 }

@@ -2,7 +2,7 @@
 //! refuses to change or remove one.
 
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, entity::prelude::*};
+use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*};
 use service_kit::database::Micros;
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ mod entity {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-use entity::{ActiveModel, Entity};
+use entity::{ActiveModel, Column, Entity};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +42,27 @@ pub(crate) enum Action {
     LogOut,
     SeeClusters,
     RegisterCluster,
+    CheckKubeconfig,
     /// A HostCluster that KubeOpera had no record of was taken on record.
     AdoptCluster,
     /// A HostCluster was deleted in Kubernetes, which lets go of the cluster.
     RemoveCluster,
+    SeeUsers,
+    AddUser,
+    ChangeUser,
+    ResetPassword,
+    ChangeOwnPassword,
+    SeeSessions,
+    SeeOthersSessions,
+    EndSession,
+    SeeTokens,
+    SeeOthersTokens,
+    MakeToken,
+    RevokeToken,
+    SeeCredentials,
+    AddCredential,
+    ChangeCredential,
+    DeleteCredential,
 }
 
 /// What came of it.
@@ -58,14 +75,31 @@ pub(crate) enum Outcome {
 }
 
 impl Action {
-    const fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::LogIn => "log_in",
             Self::LogOut => "log_out",
             Self::SeeClusters => "see_clusters",
             Self::RegisterCluster => "register_cluster",
+            Self::CheckKubeconfig => "check_kubeconfig",
             Self::AdoptCluster => "adopt_cluster",
             Self::RemoveCluster => "remove_cluster",
+            Self::SeeUsers => "see_users",
+            Self::AddUser => "add_user",
+            Self::ChangeUser => "change_user",
+            Self::ResetPassword => "reset_password",
+            Self::ChangeOwnPassword => "change_own_password",
+            Self::SeeSessions => "see_sessions",
+            Self::SeeOthersSessions => "see_others_sessions",
+            Self::EndSession => "end_session",
+            Self::SeeTokens => "see_tokens",
+            Self::SeeOthersTokens => "see_others_tokens",
+            Self::MakeToken => "make_token",
+            Self::RevokeToken => "revoke_token",
+            Self::SeeCredentials => "see_credentials",
+            Self::AddCredential => "add_credential",
+            Self::ChangeCredential => "change_credential",
+            Self::DeleteCredential => "delete_credential",
         }
     }
 }
@@ -116,4 +150,21 @@ pub(crate) async fn write(
         request_id: Set(service_kit::request::id()),
     };
     Entity::insert(row).exec(db).await.map(|_| ())
+}
+
+/// When somebody did something the last time but `n` - 1, if they did it that often.
+pub(super) async fn nth_latest(
+    db: &impl ConnectionTrait,
+    user: Uuid,
+    action: Action,
+    n: u64,
+) -> Result<Option<Timestamp>, DbErr> {
+    let theirs = Column::UserId.eq(user).and(Column::Action.eq(action.as_str()));
+    let row = Entity::find()
+        .filter(theirs.and(Column::Outcome.ne(Outcome::Denied.as_str())))
+        .order_by_desc(Column::Id)
+        .offset(n.saturating_sub(1))
+        .one(db)
+        .await?;
+    Ok(row.map(|row| row.happened_at.timestamp()))
 }

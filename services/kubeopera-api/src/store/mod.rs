@@ -3,8 +3,10 @@
 //! Phases and messages are not: they are read from the resource, each time somebody looks.
 
 pub(crate) mod audit;
+pub(crate) mod budget;
 pub(crate) mod clusters;
 mod migration;
 pub(crate) mod outbox;
+mod turns;
 
 pub(crate) use migration::Migrator;

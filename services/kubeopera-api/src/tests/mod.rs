@@ -2,15 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod audit;
+mod credentials;
 mod events;
 mod kubernetes;
 mod openapi;
+mod people;
 mod register;
 mod repair;
 mod roles;
 mod secrets;
 mod sessions;
 mod surface;
+mod tokens;
 mod world;
 
 use world::World;

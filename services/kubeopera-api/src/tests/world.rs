@@ -136,6 +136,19 @@ impl World {
         self.call(Method::GET, path, Some(cookie)).await
     }
 
+    /// Sends a body as the dashboard would.
+    pub(super) async fn change(&self, method: Method, path: &str, cookie: &str, body: &Value) -> Answer {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "kubeopera.acme.com");
+        let request = request.header(header::COOKIE, cookie).header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// A user's id.
+    pub(super) async fn user(&self, username: &str) -> String {
+        let people = self.platform.auth.people().await.unwrap();
+        people.iter().find(|person| person.user.username == username).unwrap().user.id.to_string()
+    }
+
     pub(super) async fn register(&self, cookie: &str) -> Answer {
         self.call(Method::POST, "/api/v1/clusters/register", Some(cookie)).await
     }

@@ -1,0 +1,69 @@
+//! Cloud credentials.
+
+use auth_service_contract::{Credential, CredentialError, CredentialId, NewSecret, SavedCredential};
+use vocabulary::Label;
+
+use super::{Caller, Platform};
+use crate::{
+    error::AppError,
+    store::{
+        audit::{self, Action, Outcome},
+        clusters,
+    },
+};
+
+impl Platform {
+    /// All, by label.
+    pub(crate) async fn credentials(&self, caller: &Caller) -> Result<Vec<Credential>, AppError> {
+        self.permit(caller, Action::SeeCredentials).await?;
+        Ok(self.auth.credentials().await?)
+    }
+
+    /// Saves one.
+    pub(crate) async fn add_credential(
+        &self,
+        caller: &Caller,
+        label: &Label,
+        secret: NewSecret,
+    ) -> Result<SavedCredential, AppError> {
+        self.permit(caller, Action::AddCredential).await?;
+        let saved = self.auth.add_credential(label, secret).await?;
+        self.done(caller, Action::AddCredential, saved.credential.id).await?;
+        Ok(saved)
+    }
+
+    /// Gives one another label or another secret; what is `None` stays.
+    pub(crate) async fn change_credential(
+        &self,
+        caller: &Caller,
+        credential: CredentialId,
+        label: Option<&Label>,
+        secret: Option<NewSecret>,
+    ) -> Result<Credential, AppError> {
+        self.permit(caller, Action::ChangeCredential).await?;
+        let changed = self.auth.change_credential(credential, label, secret).await?;
+        self.done(caller, Action::ChangeCredential, credential).await?;
+        Ok(changed)
+    }
+
+    /// Forgets one that nothing uses.
+    pub(crate) async fn delete_credential(&self, caller: &Caller, credential: CredentialId) -> Result<(), AppError> {
+        let action = Action::DeleteCredential;
+        self.permit(caller, action).await?;
+        match self.auth.delete_credential(credential).await {
+            Ok(()) => self.done(caller, action, credential).await,
+            Err(CredentialError::InUse { clusters, credentials }) => {
+                audit::write(&self.db, caller.actor(), action, Some(credential.to_string()), Outcome::Denied).await?;
+                let mut by = Vec::new();
+                for id in clusters {
+                    // Bound before it was on record, or no longer on record: its id is all there is to say.
+                    let record = clusters::by_id(&self.db, id).await?;
+                    by.push(record.map_or_else(|| format!("the cluster {id}"), |record| record.name.to_string()));
+                }
+                by.extend(credentials.iter().map(|label| format!("the credential {label}")));
+                Err(AppError::CredentialInUse { by })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
