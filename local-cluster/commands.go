@@ -85,14 +85,18 @@ func list() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			lost, err := cluster.Lost(os.Stdout)
+			if err != nil {
+				return err
+			}
 			table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "NAME\tSTATE\tSERVER\tMEMORY\tOPTIONS")
-			for _, c := range all {
+			for _, c := range append(all, lost...) {
 				memory, err := c.Memory()
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t%d MB\t%s\n", c.Name, c.State(), c.Server(), memory>>20, c.Spec.Options())
+				fmt.Fprintf(table, "%s\t%s\t%s\t%d MB\t%s\n", c.Name, c.State(), c.Server(), memory>>20, c.Options())
 			}
 			return table.Flush()
 		},

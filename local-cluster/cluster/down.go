@@ -17,7 +17,8 @@ import (
 const downLimit = 60 * time.Second
 
 // Down ends the cluster: no process, mount, link, namespace, control group or rule of it is left. Its data stays unless it is ephemeral or
-// the data is to be deleted. A cluster that is not there is no error.
+// the data is to be deleted. One whose folder is gone is known by its bridge and
+// processes. A cluster that is not there is no error.
 func Down(ctx context.Context, name string, deleteData bool, out io.Writer) error {
 	if err := host.Root(); err != nil {
 		return err
@@ -27,24 +28,40 @@ func Down(ctx context.Context, name string, deleteData bool, out io.Writer) erro
 		return err
 	}
 	defer unlock()
+	lost, err := stopLost(ctx, name, true, out)
+	if err != nil {
+		return err
+	}
 	c, err := Find(name, out)
 	if errors.Is(err, ErrUnknown) {
-		fmt.Fprintf(out, "there is no cluster %s on this machine: nothing to do\n", name)
+		if lost == 0 {
+			fmt.Fprintf(out, "there is no cluster %s on this machine: nothing to do\n", name)
+		}
 		return c.sweep()
 	}
 	if err != nil {
 		return err
 	}
-	if owner := c.network().Owner(); owner == "" || owner == c.dir {
-		if err := c.stop(ctx); err != nil {
-			return err
-		}
+	if err := c.stopOwn(ctx); err != nil {
+		return err
 	}
 	if deleteData || c.Spec.Ephemeral {
 		return c.deleteData()
 	}
 	fmt.Fprintf(out, "the cluster %s is down; its data stays in %s\n", c.Name, c.dir)
 	return nil
+}
+
+// stopOwn is stop, unless another cluster has the number by now: one that was made after a reboot, with another folder of clusters.
+func (c *Cluster) stopOwn(ctx context.Context) error {
+	tree, err := cgroup.Mounted()
+	if err != nil {
+		return err
+	}
+	if owner, err := c.owner(tree); err != nil || owner != "" && owner != c.dir {
+		return err
+	}
+	return c.stop(ctx)
 }
 
 func (c *Cluster) stop(ctx context.Context) error {

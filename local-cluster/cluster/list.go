@@ -33,8 +33,19 @@ func (s Spec) Options() string {
 	return strings.Join(append(options, labels...), " ")
 }
 
-// State says in a word or two whether the cluster runs: "running", "stopped", or which of its programs are missing.
+// Options are those of `up` with which the cluster was made, or what to do with one that has lost them.
+func (c *Cluster) Options() string {
+	if c.lost {
+		return fmt.Sprintf("its folder %s is gone: `local-cluster down %s` stops it", c.dir, c.Name)
+	}
+	return c.Spec.Options()
+}
+
+// State says in a word or two whether the cluster runs: "running", "stopped", "lost", or which of its programs are missing.
 func (c *Cluster) State() string {
+	if c.lost {
+		return "lost"
+	}
 	alive := 0
 	var missing []string
 	for i := range c.machines() {

@@ -57,6 +57,8 @@ type Cluster struct {
 	Spec   Spec
 	dir    string
 	out    io.Writer
+	// lost says that its folder is gone while it runs: only its number, name and folder are known.
+	lost bool
 	// programs are set when something of the cluster is to be started.
 	programs programs
 	// starting keeps two of this process's goroutines from starting one program twice; other processes are kept out by the lock.
@@ -101,7 +103,7 @@ func Find(name string, out io.Writer) (*Cluster, error) {
 	}
 	var written record
 	if err := json.Unmarshal(content, &written); err != nil {
-		return nil, fmt.Errorf("%s is not readable: %w; remove the folder %s to start the cluster anew", c.file("cluster.json"), err, c.dir)
+		return nil, fmt.Errorf("%s is not readable: %w; remove the folder %s; `local-cluster up` then starts the cluster anew, and `local-cluster down` stops what is left of it", c.file("cluster.json"), err, c.dir)
 	}
 	c.Number, c.Spec = written.Number, written.Spec
 	return c, nil

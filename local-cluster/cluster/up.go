@@ -67,6 +67,9 @@ func Up(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, T
 }
 
 func findOrCreate(ctx context.Context, name string, spec Spec, out io.Writer) (*Cluster, error) {
+	if _, err := stopLost(ctx, name, false, out); err != nil {
+		return nil, err
+	}
 	c, err := Find(name, out)
 	if !errors.Is(err, ErrUnknown) {
 		if err == nil {

@@ -130,6 +130,23 @@ func (m Machine) firstProcess(tree cgroup.Tree) int {
 	return pids[0]
 }
 
+// Dir is the folder of the machine whose first process is among these, "" when none is one. The kernel keeps it with the process, so it
+// is known when the folder itself is gone.
+func Dir(pids []int) string {
+	for _, pid := range pids {
+		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			continue
+		}
+		var given parcel
+		words := strings.Split(strings.TrimRight(string(content), "\x00"), "\x00")
+		if len(words) == 3 && words[1] == FirstCommand && json.Unmarshal([]byte(words[2]), &given) == nil {
+			return given.Dir
+		}
+	}
+	return ""
+}
+
 // inNamespace says whether the first process runs, in the network namespace that has its name: one that was deleted and made again is
 // another.
 func (m Machine) inNamespace(tree cgroup.Tree) bool {
