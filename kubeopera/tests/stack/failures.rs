@@ -9,7 +9,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use serde_json::json;
-use stack::{LocalCluster, Program, ProgramOptions};
+use stack::{LocalCluster, PhaseLog, ProgramOptions};
 
 use crate::{World, flux::FLUX, options};
 
@@ -49,25 +49,50 @@ async fn a_git_server_that_refuses_for_a_minute_is_said_and_survived() {
     let cluster = LocalCluster::up("stack-git", &[]).await.unwrap();
     let git = stack::GitServer::prepare(&cluster).await.unwrap();
     git.store_credentials(&cluster, "acme-git").await.unwrap();
-    let client = cluster.client().await.unwrap();
+    stack::start_mirror().await.unwrap();
     let with_git = ProgramOptions {
         arguments: vec!["--git-url".into(), git.url(), "--git-credentials-secret".into(), "acme-git".into()],
         ..options()
     };
-    let program = Program::start(&cluster, with_git).await.unwrap();
-    let dashboard = stack::Dashboard::log_in(&program).await.unwrap();
-    let world = World { program, dashboard, client, cluster };
+    let world = World::on(cluster, with_git).await;
+    let phases = PhaseLog::follow(world.client.clone());
 
+    // Away from the beginning: nothing can be committed.
     world.dashboard.register().await.unwrap();
     let message = world
         .message("a word about the Git server", Duration::from_mins(2), |message| message.contains("10.201."))
         .await;
     assert!(message.to_lowercase().contains("git"), "{message}");
     assert_ne!(world.host_cluster().await.unwrap().status.unwrap().phase, Some(Phase::Failed));
-
     tokio::time::sleep(FAULT).await;
     git.accept().await.unwrap();
 
+    // Away again once Flux reads from it.
+    phases.reached(Phase::InstallingKubeOpera, Duration::from_mins(3)).await.unwrap();
+    git.refuse();
+    tokio::time::sleep(FAULT).await;
+    assert_ne!(world.host_cluster().await.unwrap().status.unwrap().phase, Some(Phase::Failed));
+    git.accept().await.unwrap();
+
+    world.ready().await;
+}
+
+#[tokio::test]
+#[ignore = "starts a cluster"]
+async fn images_that_cannot_be_pulled_on_the_way_are_named_and_waited_for() {
+    stack::start_mirror().await.unwrap();
+    let cluster = LocalCluster::up("stack-mirror", &[]).await.unwrap();
+    let world = World::on(cluster, options()).await;
+    stack::stop_mirror().await.unwrap();
+
+    world.dashboard.register().await.unwrap();
+    let message =
+        world.message("a word about an image", Duration::from_mins(3), |message| message.contains("/fluxcd/")).await;
+    assert!(message.contains("cannot be pulled"), "{message}");
+    assert_eq!(world.host_cluster().await.unwrap().status.unwrap().phase, Some(Phase::BootstrappingFlux));
+    stack::start_mirror().await.unwrap();
+
+    // Nobody touches the cluster: the kubelet and KubeOpera try again by themselves.
     world.ready().await;
 }
 

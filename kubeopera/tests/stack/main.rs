@@ -11,10 +11,12 @@
     reason = "a test says what it expects and stops where it is not so"
 )]
 
+mod canaries;
 mod disconnecting;
 mod failures;
 mod flux;
 mod generated_tree;
+mod killed;
 mod register_this_cluster;
 mod resource_rules;
 mod someone_elses_flux;
@@ -23,7 +25,7 @@ use std::{path::PathBuf, time::Duration};
 
 use host_cluster_controller_crd::{HostCluster, NAMESPACE, Phase};
 use kube::{Api, ResourceExt, api::ListParams};
-use stack::{Dashboard, LocalCluster, Program, ProgramOptions};
+use stack::{Dashboard, LocalCluster, Program, ProgramOptions, Way};
 
 /// How long the way from Register to Ready may take on a busy machine.
 const TO_READY: Duration = Duration::from_mins(5);
@@ -38,10 +40,21 @@ struct World {
 }
 
 impl World {
-    /// From nothing: a fresh cluster and a fresh KubeOpera whose charts come from the local mirror.
+    /// From nothing, as `make up` does it: KubeOpera starts the cluster itself.
+    async fn from_nothing(name: &str) -> Self {
+        let cluster = LocalCluster::expected(name).await.unwrap();
+        Self::on(cluster, ProgramOptions { way: Way::Local, ..options() }).await
+    }
+
+    /// A fresh cluster and a fresh KubeOpera whose charts and images come from the local mirror.
     async fn fresh(name: &str) -> Self {
-        let cluster = LocalCluster::up(name, &[]).await.unwrap();
-        let program = Program::start(&cluster, options()).await.unwrap();
+        stack::start_mirror().await.unwrap();
+        Self::on(LocalCluster::up(name, &[]).await.unwrap(), options()).await
+    }
+
+    /// A fresh KubeOpera on a cluster.
+    async fn on(cluster: LocalCluster, options: ProgramOptions) -> Self {
+        let program = Program::start(&cluster, options).await.unwrap();
         let dashboard = Dashboard::log_in(&program).await.unwrap();
         let client = cluster.client().await.unwrap();
         Self { program, dashboard, client, cluster }
@@ -54,16 +67,18 @@ impl World {
         Ok(all.remove(0))
     }
 
-    /// Waits for Ready; the error tells phase and message seen last.
+    /// Waits for Ready, and makes sure that no secret was seen on the way; the error tells phase and message seen last.
     async fn ready(&self) -> HostCluster {
-        stack::until("Ready", TO_READY, || async {
+        let ready = stack::until("Ready", TO_READY, || async {
             let resource = self.host_cluster().await?;
             let status = resource.status.clone().unwrap_or_default();
             anyhow::ensure!(status.phase == Some(Phase::Ready), "{:?}: {:?}", status.phase, status.message);
             Ok(resource)
         })
         .await
-        .unwrap()
+        .unwrap();
+        canaries::are_nowhere(self).await;
+        ready
     }
 
     /// Waits until the status message satisfies `expected`.
@@ -86,7 +101,11 @@ async fn host_clusters(client: &kube::Client) -> anyhow::Result<Vec<HostCluster>
 
 /// The executable that this workspace builds.
 fn options() -> ProgramOptions {
-    ProgramOptions { executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")), mirror: true, arguments: Vec::new() }
+    ProgramOptions {
+        executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")),
+        way: Way::Kubeconfig,
+        arguments: Vec::new(),
+    }
 }
 
 /// Names of the objects of one kind that carry KubeOpera's mark, sorted.

@@ -58,6 +58,13 @@ impl GitServer {
         Ok(())
     }
 
+    /// Refuses connections from now on.
+    pub fn refuse(&self) {
+        if let Some(task) = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            task.abort();
+        }
+    }
+
     /// Puts the credentials for it into a Secret of kubeopera-system, which is made if it is not there.
     pub async fn store_credentials(&self, cluster: &LocalCluster, secret: &str) -> anyhow::Result<()> {
         let client = cluster.client().await?;
@@ -81,8 +88,6 @@ impl GitServer {
 
 impl Drop for GitServer {
     fn drop(&mut self) {
-        if let Some(task) = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            task.abort();
-        }
+        self.refuse();
     }
 }

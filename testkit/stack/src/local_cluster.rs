@@ -21,15 +21,26 @@ pub struct LocalCluster {
 }
 
 impl LocalCluster {
-    /// Starts a cluster of this name that keeps nothing, with further arguments of `local-cluster up`.
-    pub async fn up(name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
+    /// Makes sure that no cluster of this name is there, and takes care of the one that somebody else will start.
+    pub async fn expected(name: &str) -> anyhow::Result<Self> {
         let kubectl_cache = tempfile::tempdir().context("making a folder for kubectl")?;
-        let mut cluster = Self { name: name.to_owned(), kubeconfig: PathBuf::new(), kubectl_cache };
+        let kubeconfig = state_folder().join(name).join("kubeconfig");
+        let cluster = Self { name: name.to_owned(), kubeconfig, kubectl_cache };
         // What an interrupted run may have left.
         cluster.down().await?;
-        run(local_cluster().args(["up", name, "--ephemeral"]).args(arguments)).await?;
-        cluster.kubeconfig = run(local_cluster().args(["kubeconfig", name, "--path"])).await?.trim().into();
         Ok(cluster)
+    }
+
+    /// Starts a cluster of this name that keeps nothing, with further arguments of `local-cluster up`.
+    pub async fn up(name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
+        let cluster = Self::expected(name).await?;
+        run(local_cluster().args(["up", name, "--ephemeral"]).args(arguments)).await?;
+        Ok(cluster)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// File with a kubeconfig of cluster-admin rights.
@@ -87,9 +98,13 @@ impl Drop for LocalCluster {
     }
 }
 
-/// The mirror that serves charts and images to local clusters, filled; its address.
-pub(crate) async fn mirror() -> anyhow::Result<String> {
-    run(local_cluster().args(["registry", "fill"])).await?;
+/// Starts the mirror that serves charts and images to local clusters, and fills it.
+pub async fn start_mirror() -> anyhow::Result<()> {
+    run(local_cluster().args(["registry", "fill"])).await.map(drop)
+}
+
+/// Where the mirror is when it runs.
+pub(crate) async fn mirror_address() -> anyhow::Result<String> {
     Ok(run(local_cluster().args(["registry", "address"])).await?.trim().to_owned())
 }
 
@@ -100,6 +115,16 @@ pub async fn flux_manifest() -> anyhow::Result<(PathBuf, String)> {
     let path = words.next().context("local-cluster flux-manifest printed no path")?;
     let digest = words.next().context("local-cluster flux-manifest printed no SHA-256")?;
     Ok((path.into(), digest.to_owned()))
+}
+
+/// Stops the mirror; clusters can pull nothing until it is started again.
+pub async fn stop_mirror() -> anyhow::Result<()> {
+    run(local_cluster().args(["registry", "down"])).await.map(drop)
+}
+
+/// Where local clusters keep their state.
+fn state_folder() -> PathBuf {
+    std::env::var_os("KUBEOPERA_LOCAL_STATE").map_or_else(|| "/var/lib/kubeopera/local-cluster".into(), PathBuf::from)
 }
 
 fn local_cluster() -> Command {

@@ -17,7 +17,7 @@ use tokio::{
 use crate::{LocalCluster, local_cluster};
 
 /// How long a start may take, database, CRD and repository included.
-const START: Duration = Duration::from_mins(1);
+const START: Duration = Duration::from_mins(2);
 /// How long a clean stop may take.
 const STOP: Duration = Duration::from_secs(20);
 
@@ -26,10 +26,19 @@ const STOP: Duration = Duration::from_secs(20);
 pub struct ProgramOptions {
     /// Path of the `kubeopera` executable.
     pub executable: PathBuf,
-    /// Whether charts and images come from the local mirror.
-    pub mirror: bool,
+    /// Which cluster it uses.
+    pub way: Way,
     /// Further arguments of `kubeopera up`.
     pub arguments: Vec<String>,
+}
+
+/// How KubeOpera comes to its cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// `--local`: it starts the cluster itself, as `make up` does.
+    Local,
+    /// By the kubeconfig of a cluster that runs, told where Flux and the mirror are.
+    Kubeconfig,
 }
 
 /// A running KubeOpera with a data folder of its own. It ends with this value.
@@ -38,6 +47,7 @@ pub struct Program {
     /// Port of the dashboard, the same at every start. The Git repository's needs no choosing: it is bound to an address
     /// that only this test's cluster has.
     port: u16,
+    cluster: String,
     kubeconfig: PathBuf,
     data: PathBuf,
     log: PathBuf,
@@ -54,6 +64,7 @@ impl Program {
         let mut program = Self {
             options,
             port: free_port().await?,
+            cluster: cluster.name().to_owned(),
             kubeconfig: cluster.kubeconfig().to_owned(),
             data: folder.path().join("data"),
             log: folder.path().join("log"),
@@ -107,14 +118,18 @@ impl Program {
             .args(["up", "--listen", &format!("127.0.0.1:{}", self.port)])
             .arg("--data")
             .arg(&self.data)
-            .arg("--kubeconfig")
-            .arg(&self.kubeconfig)
             .env("RUST_LOG", "info,kubeopera=debug,host_cluster_controller=debug,gitops_scaffolder=debug")
             .args(&self.options.arguments);
-        let (manifest, digest) = local_cluster::flux_manifest().await?;
-        command.arg("--flux-manifest").arg(manifest).args(["--flux-manifest-sha256", &digest]);
-        if self.options.mirror {
-            command.args(["--mirror", &local_cluster::mirror().await?, "--mirror-plain-http"]);
+        match self.options.way {
+            Way::Local => {
+                command.args(["--local", "--local-name", &self.cluster]);
+            }
+            Way::Kubeconfig => {
+                let (manifest, digest) = local_cluster::flux_manifest().await?;
+                command.arg("--kubeconfig").arg(&self.kubeconfig);
+                command.arg("--flux-manifest").arg(manifest).args(["--flux-manifest-sha256", &digest]);
+                command.args(["--mirror", &local_cluster::mirror_address().await?, "--mirror-plain-http"]);
+            }
         }
         let child = command.stdin(Stdio::null()).stdout(output).stderr(log).kill_on_drop(true).spawn();
         self.child = Some(child.with_context(|| format!("starting {}", self.options.executable.display()))?);

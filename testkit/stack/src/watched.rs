@@ -1,11 +1,15 @@
 //! What somebody who runs `kubectl get hostcluster -w` sees.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
+use anyhow::bail;
 use futures::TryStreamExt;
 use host_cluster_controller_crd::{HostCluster, NAMESPACE, Phase};
 use kube::{Api, runtime::watcher};
-use tokio::task::JoinHandle;
+use tokio::{task::JoinHandle, time::Instant};
 
 /// One line of the watch: phase and message.
 type Line = (Phase, String);
@@ -28,7 +32,8 @@ impl PhaseLog {
                 match events.try_next().await {
                     Ok(Some(watcher::Event::Apply(resource) | watcher::Event::InitApply(resource))) => {
                         let status = resource.status.unwrap_or_default();
-                        let line = (status.phase.unwrap_or(Phase::Pending), status.message.unwrap_or_default());
+                        let Some(phase) = status.phase else { continue };
+                        let line = (phase, status.message.unwrap_or_default());
                         let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
                         if lines.last() != Some(&line) {
                             lines.push(line);
@@ -37,7 +42,7 @@ impl PhaseLog {
                     Ok(Some(_)) => {}
                     Ok(None) => return,
                     // The watch heals itself; a short pause keeps a stopped API server from being asked in a tight loop.
-                    Err(_) => tokio::time::sleep(std::time::Duration::from_millis(500)).await,
+                    Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
                 }
             }
         });
@@ -47,6 +52,19 @@ impl PhaseLog {
     /// Every line so far.
     pub fn lines(&self) -> Vec<Line> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until `phase` or a later one was seen; the phase seen last.
+    pub async fn reached(&self, phase: Phase, limit: Duration) -> anyhow::Result<Phase> {
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.lines().last() {
+                Some((last, _)) if *last >= phase => return Ok(*last),
+                last if Instant::now() >= deadline => bail!("{phase:?} was not reached; seen last: {last:?}"),
+                // A phase can be over in less than the second that other waits may take.
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
     }
 
     /// The phases so far, each run of one phase once.
