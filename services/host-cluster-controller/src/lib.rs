@@ -52,7 +52,7 @@ pub struct Context {
 }
 
 /// Drives every HostCluster until `shutdown`; passes under way get a few seconds to finish. A killed controller
-/// continues where it was: all it remembers is in the resources.
+/// continues where it was: all it remembers is in the resources. Ending before `shutdown` is an error.
 pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
     let Context { client, scaffolder, provisioner, auth, flux } = context;
     let kubeconfigs = KubeconfigOptions::default();
@@ -66,8 +66,7 @@ pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Tr
         provisioner,
         auth,
     };
-    watch::run(client, Arc::new(world), shutdown).await;
-    Ok(())
+    watch::run(client, Arc::new(world), shutdown).await
 }
 
 /// The outside world, as ports.

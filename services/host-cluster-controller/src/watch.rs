@@ -1,6 +1,6 @@
 //! Which HostCluster is looked at, and when: kube's controller runtime, set up.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use host_cluster_controller_crd::{HostCluster, NAMESPACE};
@@ -39,7 +39,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 type Guarded = DeserializeGuard<HostCluster>;
 
 /// Runs until `shutdown`; passes that are under way get a moment to finish.
-pub(crate) async fn run(client: Client, world: Arc<World>, shutdown: CancellationToken) {
+pub(crate) async fn run(client: Client, world: Arc<World>, shutdown: CancellationToken) -> Result<(), Trouble> {
     let resources: Api<Guarded> = Api::namespaced(client.clone(), NAMESPACE);
     let secrets: Api<PartialObjectMeta<Secret>> = Api::namespaced(client, NAMESPACE);
     let controller = Controller::new(resources, watcher::Config::default());
@@ -55,6 +55,15 @@ pub(crate) async fn run(client: Client, world: Arc<World>, shutdown: Cancellatio
                 tracing::debug!(error = &error as &dyn std::error::Error, "a pass did not finish");
             }
         });
+    until_shutdown(passes, &shutdown).await
+}
+
+/// Passes end when they are asked to, and at no other time: without them every cluster would stay as it is and nobody
+/// would say so.
+pub(crate) async fn until_shutdown(
+    passes: impl Future<Output = ()>,
+    shutdown: &CancellationToken,
+) -> Result<(), Trouble> {
     let cut_off = async {
         shutdown.cancelled().await;
         tokio::time::sleep(LAST_WORDS).await;
@@ -63,6 +72,10 @@ pub(crate) async fn run(client: Client, world: Arc<World>, shutdown: Cancellatio
         () = passes => {}
         () = cut_off => tracing::info!("passes were cut off; the next start continues them"),
     }
+    if shutdown.is_cancelled() {
+        return Ok(());
+    }
+    Err(Trouble::bug("ControllerEnded", "host-cluster-controller has stopped looking at HostClusters. Start it again."))
 }
 
 /// The HostClusters that name a Secret.

@@ -8,10 +8,11 @@ use host_cluster_controller_crd::Phase;
 use host_cluster_controller_decide::Requeue;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
 use self::memory::{CANARY, ID, Memory, host_cluster};
-use crate::reconcile::reconcile;
+use crate::{reconcile::reconcile, watch::until_shutdown};
 
 async fn pass(memory: &Memory) -> Requeue {
     reconcile(ID, &memory.world()).await.unwrap()
@@ -221,4 +222,15 @@ async fn a_deleted_cluster_is_let_go_of_in_order_and_its_status_is_not_written_a
     assert_eq!(last, Requeue::AwaitChange);
     assert_eq!(pass(&memory).await, Requeue::AwaitChange);
     assert_eq!(memory.calls(), ["get"], "of a resource that is gone nothing is asked");
+}
+
+#[tokio::test]
+async fn passes_that_end_by_themselves_are_an_error_and_passes_that_were_asked_to_end_are_none() {
+    let shutdown = CancellationToken::new();
+    let by_themselves = until_shutdown(async {}, &shutdown).await;
+    shutdown.cancel();
+    let on_request = until_shutdown(async {}, &shutdown).await;
+
+    assert_eq!(by_themselves.unwrap_err().reason, "ControllerEnded");
+    assert_eq!(on_request, Ok(()));
 }
