@@ -24,8 +24,8 @@ const LARGEST: usize = 1 << 20;
 /// Makes one file out of a kubeconfig that refers to others.
 const FLATTEN: &str = "Run `kubectl config view --raw --minify --flatten` and supply what it prints.";
 
-/// Makes a kubeconfig that needs no program to log in.
-const TOKEN: &str = "Supply a kubeconfig with a ServiceAccount's token: `kubectl -n kube-system create serviceaccount \
+/// How to make a kubeconfig that needs no program to log in, as sentences with commands.
+pub const HOW_TO_MAKE_A_TOKEN: &str = "Supply a kubeconfig with a ServiceAccount's token: `kubectl -n kube-system create serviceaccount \
     kubeopera`, `kubectl create clusterrolebinding kubeopera --clusterrole=cluster-admin \
     --serviceaccount=kube-system:kubeopera`, `kubectl -n kube-system create token kubeopera --duration=8760h`.";
 
@@ -306,14 +306,14 @@ fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
         return Err(problem(
             "kubeconfig_exec_forbidden",
             format!("{field}.exec"),
-            format!("This kubeconfig runs a program to log in. {TOKEN}"),
+            format!("This kubeconfig runs a program to log in. {HOW_TO_MAKE_A_TOKEN}"),
         ));
     }
     if user.auth_provider.is_present() {
         return Err(problem(
             "kubeconfig_auth_provider_forbidden",
             format!("{field}.auth-provider"),
-            format!("This kubeconfig logs in by a provider's own method. {TOKEN}"),
+            format!("This kubeconfig logs in by a provider's own method. {HOW_TO_MAKE_A_TOKEN}"),
         ));
     }
     for (name, present) in [
@@ -335,7 +335,7 @@ fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
             return Err(problem(
                 "kubeconfig_impersonation_forbidden",
                 format!("{field}.{name}"),
-                format!("This kubeconfig acts as somebody else. {TOKEN}"),
+                format!("This kubeconfig acts as somebody else. {HOW_TO_MAKE_A_TOKEN}"),
             ));
         }
     }
@@ -343,7 +343,7 @@ fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
         return Err(problem(
             "kubeconfig_basic_auth_unsupported",
             format!("{field}.username"),
-            format!("Kubernetes no longer takes user name and password. {TOKEN}"),
+            format!("Kubernetes no longer takes user name and password. {HOW_TO_MAKE_A_TOKEN}"),
         ));
     }
     Ok(())
@@ -423,7 +423,9 @@ fn credential(field: &str, user: &User) -> Result<Credential, KubeconfigProblem>
         _ => Err(problem(
             "kubeconfig_no_credential",
             field,
-            format!("The user of this context has neither a token nor a client certificate with its key. {TOKEN}"),
+            format!(
+                "The user of this context has neither a token nor a client certificate with its key. {HOW_TO_MAKE_A_TOKEN}"
+            ),
         )),
     }
 }

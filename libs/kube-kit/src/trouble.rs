@@ -148,7 +148,8 @@ fn tls_cause(error: &rustls::Error) -> String {
         }
         Error::InvalidCertificate(_) => {
             "the API server's certificate is not signed by the certificate authority of the kubeconfig. Put the \
-             cluster's own into certificate-authority-data."
+             cluster's own into certificate-authority-data: `kubectl -n kube-system get configmap kube-root-ca.crt -o \
+             jsonpath='{.data.ca\\.crt}' | base64 -w0` prints it."
         }
         _ => "no secure connection to the API server could be made. Check the address and its port.",
     }

@@ -21,6 +21,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/kubeconfig-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Says of each context of a kubeconfig whether it can be used from here, and if not, why and what mends it.
+         * @description Nothing is stored, and the file is not quoted. A person has ten checks in ten minutes.
+         */
+        post: operations["check_kubeconfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/register": {
         parameters: {
             query?: never;
@@ -337,6 +357,26 @@ export interface components {
              */
             last_transition_time: string;
         };
+        /** @description A context and what came of looking at it. */
+        ContextVerdict: {
+            /** @description Its name in the file. */
+            name: string;
+            /** @description Whether it is the file's current context. */
+            is_current: boolean;
+            /** @description Whether it can be used from here. In a file with many contexts only some are looked at; ask for the others by name. */
+            verdict: components["schemas"]["Verdict"];
+            refusal: components["schemas"]["Finding"] | null;
+            /** @description What will become a trouble. */
+            warnings: components["schemas"]["Finding"][];
+            /** @description Address of its API server. Null if it has none that may be used. */
+            server: string | null;
+            /**
+             * Format: date-time
+             * @description When its credential ends. Null if it does not tell.
+             */
+            expires_at: string | null;
+            cluster: components["schemas"]["FoundCluster"] | null;
+        };
         /** @description A cloud credential, as much as ever leaves of it. */
         Credential: {
             /**
@@ -419,6 +459,29 @@ export interface components {
              */
             password: string;
         };
+        /** @description Something about a kubeconfig, and what to do about it. */
+        Finding: {
+            /** @description One word for programs, stable over versions. */
+            code: string;
+            /** @description The field at fault, such as `kubeconfig.users[0].user.exec`. Null if none is. */
+            field: string | null;
+            /** @description What is wrong and what to do, as sentences. */
+            message: string;
+            /** @description The commands in it that mend it. */
+            commands: string[];
+        };
+        /** @description A cluster at the other end of a kubeconfig. */
+        FoundCluster: {
+            /** @description Kubernetes version of the API server. */
+            kubernetes_version: string;
+            /** @description Its nodes. */
+            nodes: components["schemas"]["NodeCount"];
+            /** @description Provider by its nodes, or unknown. */
+            provider: string;
+            /** @description Region by its nodes, or unknown. */
+            region: string;
+            known_as: components["schemas"]["KnownCluster"] | null;
+        };
         /** @description A cluster's tree in Git. */
         GitOps: {
             /** @description The repository. */
@@ -429,6 +492,34 @@ export interface components {
             path: string;
             /** @description The commit with the generated tree. Null until it is made. */
             commit: string | null;
+        };
+        /** @description A cluster that KubeOpera knows already. */
+        KnownCluster: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description Its name. */
+            name: string;
+        };
+        /** @description A kubeconfig, context by context. Of the file itself only names and addresses are told. */
+        KubeconfigCheck: {
+            /** @description The context to use unless somebody chooses: the current one, or the only one there is. */
+            preferred: string | null;
+            /** @description In the order of the file. */
+            contexts: components["schemas"]["ContextVerdict"][];
+        };
+        /** @description A kubeconfig to look at. */
+        KubeconfigToCheck: {
+            /**
+             * Format: password
+             * @description The file, at most 1 MiB. It is not stored.
+             */
+            kubeconfig: string;
+            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description The one context to look at; without it all of them. */
+            context?: string | null;
         };
         /** @description Whether KubeOpera can read the HostCluster resources. */
         KubernetesAccess: {
@@ -695,6 +786,11 @@ export interface components {
             /** @description What they may do. */
             role: components["schemas"]["Role"];
         };
+        /**
+         * @description Whether a context can be used from here.
+         * @enum {string}
+         */
+        Verdict: "usable" | "refused" | "not_checked";
     };
     responses: never;
     parameters: never;
@@ -747,6 +843,93 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_kubeconfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KubeconfigToCheck"];
+            };
+        };
+        responses: {
+            /** @description A verdict for each context */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KubeconfigCheck"];
+                };
+            };
+            /** @description The file is not a kubeconfig */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many checks; see Retry-After */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

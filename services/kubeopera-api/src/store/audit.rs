@@ -152,15 +152,20 @@ pub(crate) async fn write(
     Entity::insert(row).exec(db).await.map(|_| ())
 }
 
-/// When somebody did something the last time but `n` - 1, if they did it that often.
+/// When somebody did something the last time but `n` - 1, if they did it that often since a time. Ids grow with time, so
+/// that no older row is looked at.
 pub(super) async fn nth_latest(
     db: &impl ConnectionTrait,
     user: Uuid,
     action: Action,
     n: u64,
+    since: Timestamp,
 ) -> Result<Option<Timestamp>, DbErr> {
     let theirs = Column::UserId.eq(user).and(Column::Action.eq(action.as_str()));
+    let millis = u64::try_from(since.as_millisecond()).unwrap_or(0);
+    let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
     let row = Entity::find()
+        .filter(Column::Id.gte(first))
         .filter(theirs.and(Column::Outcome.ne(Outcome::Denied.as_str())))
         .order_by_desc(Column::Id)
         .offset(n.saturating_sub(1))

@@ -25,8 +25,8 @@ pub(crate) async fn spend(
     let Actor::User { id, .. } = actor else { return Ok(Ok(())) };
     let tx = begin_write(db).await?;
     turns::take(&tx, &format!("{}/{id}", action.as_str())).await?;
-    let earliest = audit::nth_latest(&tx, id, action, CALLS).await?;
-    let free_again = earliest.map(|at| at + WINDOW).filter(|at| *at > Timestamp::now());
+    let since = Timestamp::now() - WINDOW;
+    let free_again = audit::nth_latest(&tx, id, action, CALLS, since).await?.map(|at| at + WINDOW);
     let outcome = if free_again.is_some() { Outcome::Denied } else { Outcome::Done };
     audit::write(&tx, actor, action, None, outcome).await?;
     tx.commit().await?;

@@ -38,6 +38,12 @@ struct State {
     lost_answers: usize,
     is_down: bool,
     creates: usize,
+    /// Whether whoever asks may do everything.
+    grants_everything: bool,
+    /// What every request is answered with instead of being done.
+    answers: Option<u16>,
+    /// Requests that came, whatever became of them.
+    requests: usize,
 }
 
 impl ApiServer {
@@ -48,6 +54,7 @@ impl ApiServer {
         };
         let state = State {
             kube_system_uid: UID.to_owned(),
+            grants_everything: true,
             nodes: vec![node("aws:///eu-north-1a/i-0abc", "True"), node("aws:///eu-north-1b/i-0def", "False")],
             ..State::default()
         };
@@ -69,6 +76,25 @@ impl ApiServer {
 
     pub(super) fn be_down(&self, is_down: bool) {
         self.state.lock().unwrap().is_down = is_down;
+    }
+
+    /// Another cluster than [`UID`].
+    pub(super) fn of_cluster(uid: &str) -> Self {
+        let server = Self::new();
+        server.state.lock().unwrap().kube_system_uid = uid.to_owned();
+        server
+    }
+
+    pub(super) fn grant_everything(&self, grants: bool) {
+        self.state.lock().unwrap().grants_everything = grants;
+    }
+
+    pub(super) fn answer_always(&self, status: u16) {
+        self.state.lock().unwrap().answers = Some(status);
+    }
+
+    pub(super) fn requests(&self) -> usize {
+        self.state.lock().unwrap().requests
     }
 
     pub(super) fn refuse_creates(&self, with: &[u16]) {
@@ -121,6 +147,10 @@ impl ApiServer {
 
     fn answer(&self, parts: &http::request::Parts, body: &Bytes) -> Result<Response<Body>, std::io::Error> {
         let mut state = self.state.lock().unwrap();
+        state.requests += 1;
+        if let Some(status) = state.answers {
+            return Ok(refusal(StatusCode::from_u16(status).unwrap(), "Unauthorized"));
+        }
         if state.is_down {
             return Err(std::io::ErrorKind::ConnectionRefused.into());
         }
@@ -154,6 +184,12 @@ impl ApiServer {
                 Some(resource) => answer(StatusCode::OK, resource),
                 None => refusal(StatusCode::NOT_FOUND, "NotFound"),
             },
+            (&Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") => {
+                let mut review: Value = serde_json::from_slice(body).unwrap();
+                assert_eq!(review["spec"]["resourceAttributes"]["verb"], "*");
+                review["status"] = json!({"allowed": state.grants_everything});
+                answer(StatusCode::CREATED, &review)
+            }
             (&Method::POST, RESOURCES) => {
                 state.creates += 1;
                 if let Some(status) = state.refused_creates.pop_front() {

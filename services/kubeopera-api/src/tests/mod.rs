@@ -3,7 +3,9 @@
 
 mod audit;
 mod credentials;
+mod elsewhere;
 mod events;
+mod kubeconfig_check;
 mod kubernetes;
 mod openapi;
 mod people;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use auth_service::{AuthService, RootKeys};
+use auth_service::{AuthService, Clouds, RootKeys};
 use auth_service_contract::{People, Role};
 use axum::{Router, body::Body};
 use http::{Method, Request, StatusCode, header};
@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 use vocabulary::Secret;
 
-use super::kubernetes::ApiServer;
+use super::{elsewhere::Others, kubernetes::ApiServer};
 use crate::{
     app::Platform,
     config::{Config, PlatformDefaults},
@@ -25,6 +25,7 @@ pub(super) const PASSWORD: &str = "CANARY-correct-horse-battery";
 
 pub(super) struct World {
     pub(super) api_server: ApiServer,
+    pub(super) others: Others,
     pub(super) platform: Arc<Platform>,
     pub(super) router: Router,
     pub(super) folder: tempfile::TempDir,
@@ -71,13 +72,13 @@ impl World {
 
     async fn on(url: String, folder: tempfile::TempDir) -> Self {
         let db = service_kit::database::open(&url).await.unwrap();
-        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys(), Clouds::default()).await.unwrap();
         for (name, role) in
             [("administrator", Role::PlatformAdministrator), ("operator", Role::Operator), ("viewer", Role::Viewer)]
         {
             auth.add_user(&name.parse().unwrap(), role, &Secret::new(PASSWORD)).await.unwrap();
         }
-        Self::with(url, folder, db, auth, ApiServer::new()).await
+        Self::with(url, folder, db, auth, ApiServer::new(), Others::default()).await
     }
 
     async fn with(
@@ -86,6 +87,7 @@ impl World {
         db: DatabaseConnection,
         auth: AuthService,
         api_server: ApiServer,
+        others: Others,
     ) -> Self {
         service_kit::database::migrate::<store::Migrator>(&db).await.unwrap();
         let defaults = PlatformDefaults {
@@ -95,16 +97,18 @@ impl World {
             host_name: "home".parse().unwrap(),
         };
         let shutdown = CancellationToken::new();
-        let platform = Arc::new(Platform::new(db, api_server.client(), Arc::new(auth), defaults, shutdown.clone()));
+        let mut platform = Platform::new(db, api_server.client(), Arc::new(auth), defaults, shutdown.clone());
+        platform.elsewhere = Arc::new(others.clone());
+        let platform = Arc::new(platform);
         let router = crate::http::router(Arc::clone(&platform), &Config::default()).unwrap();
-        Self { api_server, platform, router, folder, url, _shutdown: shutdown.clone().drop_guard(), shutdown }
+        Self { api_server, others, platform, router, folder, url, _shutdown: shutdown.clone().drop_guard(), shutdown }
     }
 
     /// The same database and API server under a new process: everything in memory is gone.
     pub(super) async fn restarted(self) -> Self {
         let db = service_kit::database::open(&self.url).await.unwrap();
-        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap();
-        Self::with(self.url, self.folder, db, auth, self.api_server).await
+        let auth = AuthService::open(db.clone(), root_keys(), Clouds::default()).await.unwrap();
+        Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
     }
 
     /// Starts the tasks that run beside the requests.
