@@ -137,7 +137,7 @@ func (c Component) Ensure(ctx context.Context, progress io.Writer) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return cache.Ensure(filepath.Join("bin", c.Name), key, func(out string) error {
+	return cache.Ensure(ctx, filepath.Join("bin", c.Name), key, func(out string) error {
 		return c.build(ctx, out, progress)
 	})
 }

@@ -3,6 +3,7 @@
 package cache
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"sort"
 	"syscall"
 	"time"
+
+	"kubeopera.io/local-cluster/host"
 )
 
 // keep is how many entries of one kind stay: the one in use, the one before (a branch switched back) and one to spare.
@@ -34,8 +37,9 @@ func Dir() (string, error) {
 }
 
 // Ensure returns the folder of the entry with this kind (a path such as "bin/flux") and key. When it is not there yet, fill is
-// called with an empty folder to fill. Two processes that want one entry wait for each other; the second finds it made.
-func Ensure(kind, key string, fill func(dir string) error) (string, error) {
+// called with an empty folder to fill. Two processes that want one entry wait for each other; the second finds it made,
+// or ends with its context.
+func Ensure(ctx context.Context, kind, key string, fill func(dir string) error) (string, error) {
 	root, err := Dir()
 	if err != nil {
 		return "", err
@@ -50,7 +54,9 @@ func Ensure(kind, key string, fill func(dir string) error) (string, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", fmt.Errorf("the cache folder cannot be made: %w", err)
 	}
-	unlock, err := lock(filepath.Join(parent, ".lock"))
+	unlock, err := host.Lock(ctx, filepath.Join(parent, ".lock"), func() {
+		fmt.Fprintf(os.Stderr, "another process fills %s: waiting for it\n", parent)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -82,23 +88,6 @@ func explain(err error, where string) error {
 		return fmt.Errorf("the disk is full at %s (%w): free some space, or set KUBEOPERA_CACHE to a folder on another disk", where, err)
 	}
 	return err
-}
-
-// lock waits until this process alone holds the file; the kernel lets go of it when the process ends, however it ends.
-func lock(path string) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		return func() { _ = file.Close() }, nil
-	}
-	fmt.Fprintf(os.Stderr, "another process fills %s: waiting for it\n", filepath.Dir(path))
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
-	}
-	return func() { _ = file.Close() }, nil
 }
 
 // prune removes the entries that were not used for longest. An entry in use by a running cluster may go: running programs keep

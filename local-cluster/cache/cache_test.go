@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func TestAnEntryIsMadeOnceHoweverManyAskForIt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			dir, err := Ensure("bin/x", "key", func(dir string) error {
+			dir, err := Ensure(t.Context(), "bin/x", "key", func(dir string) error {
 				made++ // Ensure itself keeps two from being here at once
 				return os.WriteFile(filepath.Join(dir, "program"), nil, 0o755)
 			})
@@ -70,10 +71,23 @@ func TestAnEntryIsMadeOnceHoweverManyAskForIt(t *testing.T) {
 	}
 }
 
+func TestWaitingForAnotherProcessEndsWhenItIsNoLongerWanted(t *testing.T) {
+	t.Setenv("KUBEOPERA_CACHE", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Ensure(t.Context(), "bin", "key", func(string) error {
+		cancel()
+		_, err := Ensure(ctx, "bin", "key", func(string) error { return nil })
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestWhatFailedOrWasInterruptedIsMadeAnew(t *testing.T) {
 	t.Setenv("KUBEOPERA_CACHE", t.TempDir())
 	broken := errors.New("broken")
-	if _, err := Ensure("bin", "key", func(dir string) error {
+	if _, err := Ensure(t.Context(), "bin", "key", func(dir string) error {
 		_ = os.WriteFile(filepath.Join(dir, "half"), nil, 0o644)
 		return broken
 	}); !errors.Is(err, broken) {
@@ -87,7 +101,7 @@ func TestWhatFailedOrWasInterruptedIsMadeAnew(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "bin", ".unfinished", "rest"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := Ensure("bin", "key", func(dir string) error {
+	dir, err := Ensure(t.Context(), "bin", "key", func(dir string) error {
 		entries, err := os.ReadDir(dir)
 		if err == nil && len(entries) > 0 {
 			t.Errorf("the folder to fill has %v", entries)
@@ -107,7 +121,7 @@ func TestOldEntriesGoAndTheNewestStay(t *testing.T) {
 	var last string
 	for i := range keep + 2 {
 		var err error
-		if last, err = Ensure("bin", strconv.Itoa(i), func(string) error { return nil }); err != nil {
+		if last, err = Ensure(t.Context(), "bin", strconv.Itoa(i), func(string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +136,7 @@ func TestOldEntriesGoAndTheNewestStay(t *testing.T) {
 
 func TestAFullDiskIsExplained(t *testing.T) {
 	t.Setenv("KUBEOPERA_CACHE", t.TempDir())
-	_, err := Ensure("bin", "key", func(string) error { return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC} })
+	_, err := Ensure(t.Context(), "bin", "key", func(string) error { return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC} })
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("the error is %v", err)
 	}

@@ -56,7 +56,7 @@ func (s Set) File(ctx context.Context, progress io.Writer) (path, key string, er
 		}
 	}
 	key = hash.String()
-	dir, err := cache.Ensure(filepath.Join("images", s.Name), key, func(dir string) error {
+	dir, err := cache.Ensure(ctx, filepath.Join("images", s.Name), key, func(dir string) error {
 		return image.Write(filepath.Join(dir, "images.tar"), s.images(programs)...)
 	})
 	return filepath.Join(dir, "images.tar"), key, err

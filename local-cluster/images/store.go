@@ -40,7 +40,7 @@ func Store(ctx context.Context, progress io.Writer, sets ...Set) (string, error)
 		key.Text(set.Name, setKey)
 		files = append(files, path)
 	}
-	return cache.Ensure("containerd", key.String(), func(dir string) error {
+	return cache.Ensure(ctx, "containerd", key.String(), func(dir string) error {
 		fmt.Fprintln(progress, "importing the images of nodes (once)")
 		return fill(ctx, filepath.Join(dir, "store"), files)
 	})

@@ -42,7 +42,7 @@ func addon(ctx context.Context, progress io.Writer, component build.Component, n
 		return nil, err
 	}
 	key := cache.NewKey().Text(addonsLayout, kustomization, string(sums)).String()
-	entry, err := cache.Ensure(filepath.Join("manifests", name), key, func(out string) error {
+	entry, err := cache.Ensure(ctx, filepath.Join("manifests", name), key, func(out string) error {
 		modules, err := build.Modules(ctx, dir, module)
 		if err != nil {
 			return err

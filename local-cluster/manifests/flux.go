@@ -30,7 +30,7 @@ func Flux(ctx context.Context, progress io.Writer) (path, sum string, err error)
 	if err := key.Tree(module); err != nil {
 		return "", "", err
 	}
-	entry, err := cache.Ensure("flux-manifest", key.String(), func(dir string) error {
+	entry, err := cache.Ensure(ctx, "flux-manifest", key.String(), func(dir string) error {
 		fmt.Fprintf(progress, "putting Flux %s's install manifest together\n", build.FluxVersion)
 		return assemble(ctx, module, dir, progress)
 	})

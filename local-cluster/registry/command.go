@@ -60,7 +60,7 @@ func list(command *cobra.Command, _ []string) error {
 		return err
 	}
 	mirror := Mirror()
-	running := mirror.answers(command.Context()) == nil
+	running := mirror.answers(command.Context(), client) == nil
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KIND\tUPSTREAM\tMIRROR\tTHERE")
 	for _, entry := range entries {

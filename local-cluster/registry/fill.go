@@ -17,15 +17,16 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// client talks to a registry on this machine. The limit is for one whole upload of a large layer on a busy disk.
-var client = &http.Client{
-	Timeout: 2 * time.Minute,
-	Transport: &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-		ResponseHeaderTimeout: time.Minute,
-		Proxy:                 nil,
-	},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// client talks to a registry on this machine.
+var client = clientOf((&net.Dialer{Timeout: 2 * time.Second}).DialContext)
+
+// clientOf connects by dial. The limit is for one whole upload of a large layer on a busy disk.
+func clientOf(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
+	return &http.Client{
+		Timeout:       2 * time.Minute,
+		Transport:     &http.Transport{DialContext: dial, ResponseHeaderTimeout: time.Minute, Proxy: nil},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Filled counts what a fill did.
@@ -34,24 +35,40 @@ type Filled struct{ Added, Unchanged int }
 // Fill puts the entries into the registry and tells on progress what it adds. An entry whose content the registry already has under
 // that name, by its digest, is left alone; so a second fill uploads nothing.
 func (r Registry) Fill(ctx context.Context, entries []Entry, progress io.Writer) (Filled, error) {
-	var filled Filled
+	var missing []missingEntry
 	for _, entry := range entries {
 		built, err := entry.build(ctx, progress)
 		if err != nil {
-			return filled, fmt.Errorf("%s cannot be made: %w", entry.Upstream, err)
+			return Filled{}, fmt.Errorf("%s cannot be made: %w", entry.Upstream, err)
 		}
-		added, err := r.put(ctx, entry.Name, built)
+		there, err := r.digest(ctx, entry.Name)
 		if err != nil {
-			return filled, fmt.Errorf("%s cannot be put into the registry: %w", entry.Name.In(r.Address), r.explain(err))
+			return Filled{}, fmt.Errorf("the registry does not tell whether it has %s: %w", entry.Name.In(r.Address), err)
 		}
-		if !added {
-			filled.Unchanged++
-			continue
+		if there != descriptor(built.Manifest).Digest {
+			missing = append(missing, missingEntry{entry, built})
 		}
-		filled.Added++
-		fmt.Fprintf(progress, "  %s (%s)\n", entry.Name.In(r.Address), entry.Kind)
 	}
-	return filled, nil
+	filled := Filled{Unchanged: len(entries) - len(missing)}
+	if missing == nil {
+		return filled, nil
+	}
+	return filled, r.writing(ctx, func(client *http.Client) error {
+		for _, entry := range missing {
+			if err := r.put(ctx, client, entry.Name, entry.built); err != nil {
+				return fmt.Errorf("%s cannot be put into the registry: %w", entry.Name.In(r.Address), r.explain(err))
+			}
+			filled.Added++
+			fmt.Fprintf(progress, "  %s (%s)\n", entry.Name.In(r.Address), entry.Kind)
+		}
+		return nil
+	})
+}
+
+// missingEntry is one that the registry does not have, or not with this content.
+type missingEntry struct {
+	Entry
+	built image.Built
 }
 
 // explain says what to do about a full disk, of which a registry only tells its log.
@@ -66,29 +83,27 @@ func (r Registry) explain(err error) error {
 
 // Has tells whether the registry has something under the name.
 func (r Registry) Has(ctx context.Context, name Name) (bool, error) {
-	repository, err := r.repository(name)
-	if err != nil {
-		return false, err
-	}
-	_, err = repository.Resolve(ctx, name.Tag)
-	if errors.Is(err, errdef.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	there, err := r.digest(ctx, name)
+	return there != "", err
 }
 
-func (r Registry) put(ctx context.Context, name Name, built image.Built) (added bool, err error) {
-	repository, err := r.repository(name)
+// digest is that of the manifest under the name, "" when there is none.
+func (r Registry) digest(ctx context.Context, name Name) (digest.Digest, error) {
+	repository, err := r.repository(client, name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	manifest := descriptor(built.Manifest)
 	present, err := repository.Resolve(ctx, name.Tag)
-	switch {
-	case err == nil && present.Digest == manifest.Digest:
-		return false, nil
-	case err != nil && !errors.Is(err, errdef.ErrNotFound):
-		return false, err
+	if errors.Is(err, errdef.ErrNotFound) {
+		return "", nil
+	}
+	return present.Digest, err
+}
+
+func (r Registry) put(ctx context.Context, client *http.Client, name Name, built image.Built) error {
+	repository, err := r.repository(client, name)
+	if err != nil {
+		return err
 	}
 	for _, part := range []image.Blob{built.Layer, built.Config} {
 		exists, err := repository.Blobs().Exists(ctx, descriptor(part))
@@ -96,15 +111,15 @@ func (r Registry) put(ctx context.Context, name Name, built image.Built) (added 
 			err = push(part, func(content io.Reader) error { return repository.Blobs().Push(ctx, descriptor(part), content) })
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, push(built.Manifest, func(content io.Reader) error {
-		return repository.Manifests().PushReference(ctx, manifest, content, name.Tag)
+	return push(built.Manifest, func(content io.Reader) error {
+		return repository.Manifests().PushReference(ctx, descriptor(built.Manifest), content, name.Tag)
 	})
 }
 
-func (r Registry) repository(name Name) (*remote.Repository, error) {
+func (r Registry) repository(client *http.Client, name Name) (*remote.Repository, error) {
 	repository, err := remote.NewRepository(r.Address + "/" + name.Path)
 	if err != nil {
 		return nil, err

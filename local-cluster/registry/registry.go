@@ -19,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"kubeopera.io/local-cluster/host"
 )
 
 // Address is where the mirror answers, with plain HTTP. It is an address of the host's loopback interface, which the nodes and pods
@@ -26,8 +28,11 @@ import (
 const Address = "10.201.0.1:5000"
 
 const (
-	program  = "docker-registry"
+	program = "docker-registry"
+	// patience is how long the registry may take to answer, or to end.
 	patience = 15 * time.Second
+	// discardLimit is for looking through the whole content on a slow disk; a usual one takes a second.
+	discardLimit = 5 * time.Minute
 )
 
 // Registry is one docker-registry process and its data. The process is found by its command line, which names its configuration
@@ -50,19 +55,20 @@ func Mirror() Registry {
 
 // Up starts the registry and returns when it answers. It does nothing when it already does.
 func (r Registry) Up(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	unlock, err := r.lock()
+	if r.runs(ctx) {
+		return nil
+	}
+	unlock, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if len(r.processes()) == 1 && r.answers(ctx) == nil {
+	if r.runs(ctx) {
 		return nil
 	}
-	binary, err := exec.LookPath(program)
+	binary, err := find()
 	if err != nil {
-		return fmt.Errorf("%s is not installed: apt-get install %s", program, program)
+		return err
 	}
 	if err := r.stop(ctx); err != nil {
 		return err
@@ -70,7 +76,7 @@ func (r Registry) Up(ctx context.Context) error {
 	if err := r.addAddress(ctx); err != nil {
 		return err
 	}
-	if err := r.configure(); err != nil {
+	if err := os.WriteFile(r.configuration(), r.served(), 0o644); err != nil {
 		return err
 	}
 	r.discardReplaced(ctx, binary)
@@ -78,25 +84,18 @@ func (r Registry) Up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
-		if err = r.answers(ctx); err == nil {
-			return nil
-		}
-		select {
-		case <-ended:
-			return r.whyEnded()
-		case <-ctx.Done():
-			return fmt.Errorf("the registry does not answer on %s after %s: %w; its log is %s", r.Address, patience, err, r.log())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return r.await(ctx, client, ended, r.log())
+}
+
+// runs says whether the registry answers, with the configuration it is to have.
+func (r Registry) runs(ctx context.Context) bool {
+	content, err := os.ReadFile(r.configuration())
+	return err == nil && bytes.Equal(content, r.served()) && len(r.processes()) == 1 && r.answers(ctx, client) == nil
 }
 
 // Down stops the registry and takes its address from the loopback interface. Its content stays.
 func (r Registry) Down(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	unlock, err := r.lock()
+	unlock, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,8 +113,11 @@ func (r Registry) Down(ctx context.Context) error {
 func (r Registry) configuration() string { return filepath.Join(r.Dir, "config.yml") }
 func (r Registry) log() string           { return filepath.Join(r.Dir, "registry.log") }
 
-func (r Registry) configure() error {
-	content := fmt.Sprintf(`version: 0.1
+func (r Registry) served() []byte { return r.content("tcp", r.Address, true) }
+
+// content is the configuration of a process that serves the registry's content.
+func (r Registry) content(network, address string, readOnly bool) []byte {
+	return fmt.Appendf(nil, `version: 0.1
 log:
   level: warn
   accesslog:
@@ -125,32 +127,37 @@ storage:
     rootdirectory: %s
   cache:
     blobdescriptor: inmemory
+  maintenance:
+    readonly:
+      enabled: %t
 http:
+  net: %s
   addr: %s
-`, filepath.Join(r.Dir, "content"), r.Address)
-	return os.WriteFile(r.configuration(), []byte(content), 0o644)
+`, filepath.Join(r.Dir, "content"), readOnly, network, address)
 }
 
-// lock lets one process at a time start or stop the registry; the kernel lets go of it when that process ends, however it ends.
-func (r Registry) lock() (unlock func(), err error) {
-	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("the registry's folder cannot be made: %w", err)
-	}
-	file, err := os.OpenFile(filepath.Join(r.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+// lock lets one process at a time start, stop or fill the registry.
+func (r Registry) lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = host.Lock(ctx, filepath.Join(r.Dir, "lock"), func() {
+		fmt.Fprintf(os.Stderr, "another command works on the registry in %s: waiting for it\n", r.Dir)
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the registry in %s cannot be worked on: %w", r.Dir, err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("%s cannot be locked: %w", file.Name(), err)
-	}
-	return func() { _ = file.Close() }, nil
+	return unlock, nil
 }
 
 // discardReplaced removes what no name stands for any more since a fill replaced it: the images of programs that were built anew. It
 // must not run while something is uploaded, so it runs before a start. What it leaves behind by failing costs space and nothing else.
 func (r Registry) discardReplaced(ctx context.Context, binary string) {
-	_ = exec.CommandContext(ctx, binary, "garbage-collect", "--delete-untagged", r.configuration()).Run()
+	ctx, cancel := context.WithTimeout(ctx, discardLimit)
+	defer cancel()
+	if _, err := os.Stat(filepath.Join(r.Dir, "content", "docker")); err != nil {
+		return // nothing was ever put there
+	}
+	if output, err := exec.CommandContext(ctx, binary, "garbage-collect", "--delete-untagged", r.configuration()).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "what was replaced in the registry still takes room in %s: %v: %s\n", r.Dir, err, bytes.TrimSpace(output))
+	}
 }
 
 // start leaves the process running when this one ends, in a session of its own. The channel closes when it ends before.
@@ -160,37 +167,13 @@ func (r Registry) start(binary string) (<-chan struct{}, error) {
 		return nil, err
 	}
 	defer output.Close()
-	command := exec.Command(binary, "serve", r.configuration())
+	command := serve(binary, r.configuration())
 	command.Dir, command.Stdout, command.Stderr = r.Dir, output, output
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Signs the state of uploads under way. It protects nothing here, where anybody may upload; without it each start warns.
-	command.Env = append(os.Environ(), "REGISTRY_HTTP_SECRET=local-cluster")
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("%s cannot be started: %w", program, err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = command.Wait()
-		close(ended)
-	}()
-	return ended, nil
+	return run(command)
 }
 
-func (r Registry) whyEnded() error {
-	content, err := os.ReadFile(r.log())
-	if err != nil {
-		return err
-	}
-	if bytes.Contains(content, []byte("address already in use")) {
-		_, port, _ := net.SplitHostPort(r.Address)
-		return fmt.Errorf("another program listens on port %s, which the registry needs at %s: stop it (ss -ltnp 'sport = :%s' names it; "+
-			"for Debian's own service: systemctl disable --now %s)", port, r.Address, port, program)
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(content)), "\n")
-	return fmt.Errorf("the registry ended at once: %s; its log is %s", first, r.log())
-}
-
-func (r Registry) answers(ctx context.Context) error {
+func (r Registry) answers(ctx context.Context, client *http.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address+"/v2/", nil)
@@ -230,6 +213,8 @@ func (r Registry) processes() []int {
 
 // stop ends the registry, with force when it does not go within five seconds, and returns when it is gone.
 func (r Registry) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	began := time.Now()
 	for {
 		pids := r.processes()

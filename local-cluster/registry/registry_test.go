@@ -3,14 +3,17 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"kubeopera.io/local-cluster/image"
 )
@@ -129,6 +132,71 @@ func TestARegistryThatDoesNotAnswerIsReplaced(t *testing.T) {
 	}
 	if again := up(t, registry); again == pid {
 		t.Errorf("process %d is stopped and still the registry", pid)
+	}
+}
+
+func TestOnlyTheMachinesOwnerWrites(t *testing.T) {
+	registry := fresh(t)
+	up(t, registry)
+	entry := made(t, "example.org/thing:v1", "content")
+	built, err := entry.build(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// While it is filled, too.
+	if err := registry.writing(t.Context(), func(owner *http.Client) error {
+		if err := registry.put(t.Context(), client, entry.Name, built); err == nil || !strings.Contains(err.Error(), "405") {
+			t.Errorf("pushing where clusters pull: %v", err)
+		}
+		info, err := os.Stat(registry.socket())
+		if err != nil || info.Mode().Perm()&0o022 != 0 {
+			t.Errorf("others may write to %v: %v", info, err)
+		}
+		return registry.put(t.Context(), owner, entry.Name, built)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := registry.Has(t.Context(), entry.Name); err != nil || !has {
+		t.Errorf("what the owner wrote is not there: %v", err)
+	}
+	for path, method := range map[string]string{"blobs/uploads/": http.MethodPost, "manifests/v1": http.MethodDelete} {
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+registry.Address+"/v2/example.org/thing/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("%s of %s gives %s", method, path, response.Status)
+		}
+	}
+}
+
+func TestARegistryOfAnotherConfigurationIsReplaced(t *testing.T) {
+	registry := fresh(t)
+	pid := up(t, registry)
+	if err := os.WriteFile(registry.configuration(), registry.content("tcp", registry.Address, false), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if again := up(t, registry); again == pid {
+		t.Errorf("process %d takes pushes from anybody", pid)
+	}
+}
+
+func TestWaitingForTheRegistrysLockEndsWhenItIsNoLongerWanted(t *testing.T) {
+	registry := fresh(t)
+	unlock, err := registry.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := registry.Up(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
 	}
 }
 
