@@ -46,7 +46,7 @@ check: web $(CARGO_DENY)
 
 ## test-rust: unit, property and service tests
 .PHONY: test-rust
-test-rust:
+test-rust: local-cluster
 	@echo "» Testing the Rust workspace"
 	cargo test --locked --workspace
 
@@ -60,8 +60,8 @@ test-web: web
 .PHONY: test-local-cluster
 test-local-cluster: local-cluster
 	@echo "» Testing local-cluster"
-	cd local-cluster && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
-	cd local-cluster/components/cert-manager && CGO_ENABLED=0 go test -trimpath ./...
+	cd local-cluster && test -z "$$(gofmt -l .)" && go vet ./... && go test -count=1 -timeout 40m -p 1 ./...
+	cd local-cluster/components/cert-manager && CGO_ENABLED=0 go test -count=1 -trimpath ./...
 
 ## test-stack: the product on a real cluster, through real Flux, Git and browser
 .PHONY: test-stack
