@@ -64,6 +64,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("service-kit", &["testkit-postgres"]),
     ("auth-service", &["testkit-postgres"]),
     ("kubeopera-api", &["auth-service", "testkit-postgres"]),
+    ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["stack"]),
 ];
 

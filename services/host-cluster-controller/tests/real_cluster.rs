@@ -1,10 +1,8 @@
-//! The adapters on a real cluster: the one that KUBECONFIG names, which they change and leave with Flux installed.
-//!
-//! Flux's manifest is `KUBEOPERA_FLUX_MANIFEST`, or what `local-cluster` has assembled; its checksum is in the `.sha256`
-//! file beside it.
+//! The adapters on a real cluster with a real Flux. One test with one cluster, which its parts take over from each other
+//! as they left it: to start a cluster and a Flux takes longer than all they do with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use gitops_scaffolder_contract::GitCredential;
 use host_cluster_controller::{
@@ -20,48 +18,64 @@ use k8s_openapi::{
     api::core::v1::{Namespace, Secret as SecretObject},
 };
 use kube::{
-    Api, Client, Config, ResourceExt,
+    Api, Client, ResourceExt,
     api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams},
 };
-use kube_kit::{KubeconfigOptions, Limits, guarded, wait_until};
+use kube_kit::{KubeconfigOptions, wait_until};
 use serde_json::json;
-use tokio::sync::{Mutex, MutexGuard};
+use stack::LocalCluster;
 use vocabulary::{ClusterId, Secret};
-
-/// One cluster, one test at a time.
-static CLUSTER: Mutex<()> = Mutex::const_new(());
 
 const PATIENCE: Duration = Duration::from_secs(150);
 const PAUSE: Duration = Duration::from_millis(500);
 const ALLOW: KubeconfigOptions = KubeconfigOptions { allow_loopback: true };
 
+#[tokio::test]
+#[ignore = "starts a cluster"]
+async fn the_adapters_do_on_a_real_cluster_what_their_ports_promise() {
+    let real = Real::start().await;
+
+    git_credentials_are_read_from_the_management_cluster(&real).await;
+    a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_refused(&real).await;
+    what_others_installed_counts_as_present_and_what_our_tree_installed_does_not(&real).await;
+
+    flux_becomes_available_from_the_manifest_and_installing_it_again_changes_nothing(&real).await;
+    an_object_of_flux_that_is_gone_is_noticed_and_comes_back(&real).await;
+    a_flux_of_others_is_used_as_it_is_and_never_written_to(&real).await;
+    an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it(&real).await;
+    credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed(&real).await;
+    a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours(&real).await;
+}
+
 struct Real {
     client: Client,
     host: Target,
     connections: Arc<Connections>,
+    config: FluxConfig,
     flux: FluxOnClusters,
-    _alone: MutexGuard<'static, ()>,
+    cluster: LocalCluster,
 }
 
 impl Real {
-    async fn connect() -> Self {
-        let alone = CLUSTER.lock().await;
-        let client = guarded(Config::infer().await.expect("KUBECONFIG names a cluster"), Limits::default()).unwrap();
+    async fn start() -> Self {
+        let cluster = LocalCluster::up("stack-adapters", &[]).await.unwrap();
+        let client = cluster.client().await.unwrap();
         let connections = Arc::new(Connections::new(client.clone(), ALLOW));
         let host = Target {
             cluster: "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap(),
             reach: Reach::OwnServiceAccount,
         };
-        let flux = FluxOnClusters::new(Arc::clone(&connections), Some(flux_config()));
-        Self { client, host, connections, flux, _alone: alone }
+        let (manifest, sha256) = stack::flux_manifest().await.unwrap();
+        let manifest = manifest.display().to_string();
+        let config = FluxConfig { manifest, sha256, image_registry: None, image_pull_secrets: Vec::new() };
+        let flux = FluxOnClusters::new(Arc::clone(&connections), Some(config.clone()));
+        Self { client, host, connections, config, flux, cluster }
     }
 
-    /// With our Flux installed and available.
-    async fn with_flux() -> Self {
-        let real = Self::connect().await;
-        real.flux.install(&real.host).await.unwrap();
-        real.available().await;
-        real
+    /// Installs our Flux, or makes it ours again.
+    async fn flux_ready(&self) -> FluxInstallation {
+        self.flux.install(&self.host).await.unwrap();
+        self.available().await
     }
 
     async fn seen(&self) -> FluxInstallation {
@@ -150,29 +164,6 @@ impl Real {
     }
 }
 
-fn flux_config() -> FluxConfig {
-    let manifest = std::env::var_os("KUBEOPERA_FLUX_MANIFEST").map_or_else(assembled_manifest, PathBuf::from);
-    let checksum = manifest.with_extension("yaml.sha256");
-    let sha256 = std::fs::read_to_string(&checksum).unwrap_or_else(|error| panic!("{}: {error}", checksum.display()));
-    FluxConfig {
-        manifest: manifest.display().to_string(),
-        sha256: sha256.split_whitespace().next().unwrap_or_default().to_owned(),
-        image_registry: None,
-        image_pull_secrets: Vec::new(),
-    }
-}
-
-fn assembled_manifest() -> PathBuf {
-    let cache = std::env::var_os("KUBEOPERA_CACHE").map_or_else(
-        || {
-            let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-            base.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache")).join("kubeopera")
-        },
-        PathBuf::from,
-    );
-    cache.join("local-cluster/flux-manifest/install-v2.9.4.yaml")
-}
-
 fn wanted(cluster: ClusterId, url: &str) -> SyncWanted {
     SyncWanted {
         cluster,
@@ -183,11 +174,8 @@ fn wanted(cluster: ClusterId, url: &str) -> SyncWanted {
     }
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn flux_becomes_available_from_the_manifest_and_installing_it_again_changes_nothing() {
-    let real = Real::with_flux().await;
-    let seen = real.available().await;
+async fn flux_becomes_available_from_the_manifest_and_installing_it_again_changes_nothing(real: &Real) {
+    let seen = real.flux_ready().await;
     let before = real.versions().await;
 
     real.flux.install(&real.host).await.unwrap();
@@ -198,10 +186,7 @@ async fn flux_becomes_available_from_the_manifest_and_installing_it_again_change
     assert_eq!(seen.version.as_deref(), Some("v2.9.4"));
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn an_object_of_flux_that_is_gone_is_noticed_and_comes_back() {
-    let real = Real::with_flux().await;
+async fn an_object_of_flux_that_is_gone_is_noticed_and_comes_back(real: &Real) {
     let bindings: Api<k8s_openapi::api::rbac::v1::ClusterRoleBinding> = Api::all(real.client.clone());
     bindings.delete("cluster-reconciler-flux-system", &DeleteParams::default()).await.unwrap();
 
@@ -212,10 +197,7 @@ async fn an_object_of_flux_that_is_gone_is_noticed_and_comes_back() {
     bindings.get("cluster-reconciler-flux-system").await.unwrap();
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn a_flux_of_others_is_used_as_it_is_and_never_written_to() {
-    let real = Real::with_flux().await;
+async fn a_flux_of_others_is_used_as_it_is_and_never_written_to(real: &Real) {
     real.label_source_crd(json!({"app.kubernetes.io/managed-by": "Helm"})).await;
     let before = real.versions().await;
 
@@ -230,11 +212,8 @@ async fn a_flux_of_others_is_used_as_it_is_and_never_written_to() {
     assert_eq!(after, before);
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it() {
-    let real = Real::with_flux().await;
-    let elsewhere = FluxConfig { image_registry: Some("127.0.0.1:1/nowhere".to_owned()), ..flux_config() };
+async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it(real: &Real) {
+    let elsewhere = FluxConfig { image_registry: Some("127.0.0.1:1/nowhere".to_owned()), ..real.config.clone() };
     let broken = FluxOnClusters::new(Arc::clone(&real.connections), Some(elsewhere));
 
     broken.install(&real.host).await.unwrap();
@@ -256,10 +235,7 @@ async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it() {
     assert_eq!(fitness, FluxFitness::ToBeInstalledAgain);
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours() {
-    let real = Real::with_flux().await;
+async fn a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours(real: &Real) {
     let cluster = real.host.cluster;
     let credential = GitCredential::Basic {
         username: "reader".to_owned(),
@@ -307,10 +283,7 @@ async fn foreign_kustomization(client: &Client) -> (Api<DynamicObject>, String) 
     (api, "theirs".to_owned())
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed() {
-    let real = Real::with_flux().await;
+async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed(real: &Real) {
     let credential = GitCredential::Ssh { private_key: Secret::new("CANARY-key"), known_hosts: "host key".to_owned() };
     real.flux.write_git_secret(&real.host, &credential, "version-2").await.unwrap();
     let written = real.flux.git_secret(&real.host).await.unwrap();
@@ -328,12 +301,8 @@ async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_change
     assert_eq!(mended, written);
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_refused() {
-    let real = Real::connect().await;
-    let path = std::env::var("KUBECONFIG").unwrap();
-    let kubeconfig = std::fs::read_to_string(path).unwrap();
+async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_refused(real: &Real) {
+    let kubeconfig = std::fs::read_to_string(real.cluster.kubeconfig()).unwrap();
     let with_program =
         kubeconfig.replace("users:", "users:\n- name: x\n  user: {exec: {command: touch, args: [/tmp/ran]}}");
     real.put_secret("real-test-input", &[("kubeconfig", &kubeconfig)]).await;
@@ -356,10 +325,7 @@ async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_re
     }
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn what_others_installed_counts_as_present_and_what_our_tree_installed_does_not() {
-    let real = Real::connect().await;
+async fn what_others_installed_counts_as_present_and_what_our_tree_installed_does_not(real: &Real) {
     let clusters = Clusters(Arc::clone(&real.connections));
     let resource = ApiResource::from_gvk_with_plural(
         &GroupVersionKind::gvk("networking.k8s.io", "v1", "IngressClass"),
@@ -387,10 +353,7 @@ async fn what_others_installed_counts_as_present_and_what_our_tree_installed_doe
     assert!(with_theirs.ingress_class);
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster"]
-async fn git_credentials_are_read_from_the_management_cluster() {
-    let real = Real::connect().await;
+async fn git_credentials_are_read_from_the_management_cluster(real: &Real) {
     let secrets = ManagementSecrets::new(real.client.clone(), ALLOW);
     let keys = [("username", "bot"), ("password", "CANARY-write"), ("readonly-password", "CANARY-read")];
     real.put_secret("real-test-git", &keys).await;
