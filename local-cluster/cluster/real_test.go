@@ -60,7 +60,7 @@ func real(t *testing.T, spec Spec) (name string) {
 		t.Skip("a real cluster takes a while")
 	}
 	if err := host.Check(true); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Setenv("KUBEOPERA_LOCAL_STATE", filepath.Join(t.TempDir(), "state"))
 	name = fmt.Sprintf("test-%d", os.Getpid())

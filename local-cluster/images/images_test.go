@@ -2,7 +2,6 @@ package images
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -10,23 +9,17 @@ import (
 	"testing"
 
 	"kubeopera.io/local-cluster/build"
-	"kubeopera.io/local-cluster/cache"
 )
 
-// built is the folder of a component's programs when they are built; the test is skipped otherwise, as a build takes minutes.
+// built is the folder of a component's programs; they are built when they are not, which takes minutes.
 func built(t *testing.T, component build.Component) string {
 	t.Helper()
-	key, err := component.Key()
-	if err != nil {
-		t.Skip(err)
+	if testing.Short() {
+		t.Skip("it needs programs that take minutes to build")
 	}
-	root, err := cache.Dir()
+	dir, err := component.Ensure(t.Context(), t.Output())
 	if err != nil {
-		t.Skip(err)
-	}
-	dir := filepath.Join(root, "bin", component.Name, key)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("run `local-cluster build` first: %v", err)
+		t.Fatal(err)
 	}
 	return dir
 }

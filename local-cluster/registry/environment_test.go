@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path"
@@ -14,15 +15,21 @@ import (
 	"time"
 
 	"kubeopera.io/local-cluster/build"
+	"kubeopera.io/local-cluster/host"
 )
 
 // The environment KubeOpera generates for a cluster without the internet, as the scaffolder's tests keep it, goes up on a real cluster
 // from the mirror alone: real Flux, cert-manager, metrics-server and volumes, stand-ins for the rest.
 func TestAWholeEnvironmentComesFromTheMirror(t *testing.T) {
-	if testing.Short() || os.Geteuid() != 0 {
-		t.Skip("it runs a real cluster, which takes a minute and root's rights")
+	if testing.Short() {
+		t.Skip("it runs a real cluster, which takes a minute")
 	}
-	kubectl := clusterWithFlux(t, "mirror-environment")
+	if err := host.Check(true); err != nil {
+		t.Fatal(err)
+	}
+	// Apart from the clusters of people and of other checkouts.
+	t.Setenv("KUBEOPERA_LOCAL_STATE", filepath.Join(t.TempDir(), "state"))
+	kubectl := clusterWithFlux(t, fmt.Sprintf("mirror-%d", os.Getpid()))
 	tree := filepath.Join("..", "..", "services", "gitops-scaffolder", "tree", "tests", "cases", "host-local-mirrored", "tree")
 	// The tree's pull Secret is brought by the controller; the mirror asks for no credential.
 	kubectl.run("--namespace=flux-system", "create", "secret", "docker-registry", "hostcluster-3f0c2d4e-registry-pull",
@@ -81,6 +88,20 @@ spec:
 			if namespace != "flux-system" && !strings.Contains(images, "coredns") && !strings.HasPrefix(images, Address+"/") {
 				t.Errorf("in %s, %s runs", namespace, images)
 			}
+		}
+	})
+	t.Run("nobody pushes to the mirror", func(t *testing.T) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+Address+"/v2/ghcr.io/fluxcd/source-controller/blobs/uploads/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("a push gives %s", response.Status)
 		}
 	})
 	t.Run("the charts for AWS go up as well", func(t *testing.T) {

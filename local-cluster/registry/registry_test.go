@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -21,8 +20,11 @@ import (
 // fresh is an empty registry on a free port of the loopback address; it is stopped when the test ends.
 func fresh(t *testing.T) Registry {
 	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skip(program + " is not installed")
+	if testing.Short() {
+		t.Skip("it starts a real registry")
+	}
+	if _, err := find(); err != nil {
+		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
