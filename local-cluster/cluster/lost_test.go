@@ -13,7 +13,7 @@ import (
 
 func TestAClusterWhoseFolderIsGoneIsListedStoppedAndStartedAnew(t *testing.T) {
 	spec := Spec{ControlPlaneOnly: true}
-	name := real(t, spec)
+	name := real(t)
 	first := up(t, name, spec)
 	loses := func(c *Cluster) {
 		t.Helper()

@@ -54,7 +54,7 @@ func exit(err error) {
 var lasting = Spec{Nodes: 2, ProviderID: "aws:///eu-north-1a/i-0abc", Zone: "eu-north-1a"}
 
 // real prepares a test that brings a real cluster up, with a state folder of its own, and makes sure that it is down afterwards.
-func real(t *testing.T, spec Spec) (name string) {
+func real(t *testing.T) (name string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a real cluster takes a while")
@@ -84,7 +84,7 @@ func up(t *testing.T, name string, spec Spec) *Cluster {
 }
 
 func TestAClusterComesBackFromEveryKillAndLeavesNothing(t *testing.T) {
-	name := real(t, lasting)
+	name := real(t)
 	c := up(t, name, lasting)
 	client, err := c.client()
 	if err != nil {
@@ -186,7 +186,7 @@ func TestAClusterComesBackFromEveryKillAndLeavesNothing(t *testing.T) {
 
 func TestAControlPlaneAloneHasFakeNodesAndSurvivesItsAPIServer(t *testing.T) {
 	spec := Spec{ControlPlaneOnly: true, KwokNodes: 3, Ephemeral: true, Region: "eu-north-1"}
-	name := real(t, spec)
+	name := real(t)
 	// Two at once: the second waits for the first and finds everything there.
 	var both sync.WaitGroup
 	for range 2 {
