@@ -59,10 +59,7 @@ async fn places(world: &World) -> Vec<(&'static str, String)> {
 async fn git_text(world: &World) -> String {
     let mut git = Command::new("git");
     git.arg("--git-dir").arg(world.program.repository());
-    match stack::run(git.args(["grep", "-h", "-I", "", "main"])).await {
-        Ok(text) => text,
-        Err(_) => String::new(),
-    }
+    stack::run(git.args(["grep", "-h", "-I", "", "main"])).await.unwrap_or_default()
 }
 
 /// The database as it is on disk, what has not been moved into its main file yet included.
