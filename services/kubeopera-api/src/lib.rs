@@ -8,6 +8,7 @@ mod config;
 mod error;
 mod events;
 mod http;
+mod installation;
 mod resources;
 mod store;
 mod verdict;
@@ -22,7 +23,10 @@ use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::Platform;
-pub use crate::config::{Config, PlatformDefaults};
+pub use crate::{
+    config::{Config, PlatformDefaults},
+    installation::{BindError, bind},
+};
 
 /// kubeopera-api cannot run.
 #[derive(Debug, thiserror::Error)]

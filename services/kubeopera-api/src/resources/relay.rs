@@ -82,6 +82,9 @@ async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
 
 /// Creates the resource. One that is there already is success if it is the record's.
 async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
+    if record.is_host {
+        confirm_host(platform, record).await?;
+    }
     let api = resources(&platform.client);
     let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
     let Err(refused) = api.create(&params, &record.resource()).await else { return Ok(()) };
@@ -101,6 +104,19 @@ async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
             "A HostCluster named {} exists that is not KubeOpera's: it speaks of another cluster or Git path. Delete it.",
             record.id
         ),
+    ))
+}
+
+/// A host resource means the very cluster it is on. Made on another one, that one would become KubeOpera's unasked.
+async fn confirm_host(platform: &Platform, record: &Record) -> Result<(), Trouble> {
+    let here = kube_kit::cluster_uid(&platform.client).await?;
+    if record.kube_system_uid.as_ref() == Some(&here) {
+        return Ok(());
+    }
+    Err(Trouble::rejected(
+        "AnotherCluster",
+        "Did not create the HostCluster resource: it is not known to be about the cluster that KubeOpera reaches now. \
+         Start KubeOpera with the kubeconfig of the cluster it belongs to; if this is the one, register it again.",
     ))
 }
 

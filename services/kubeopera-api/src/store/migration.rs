@@ -10,7 +10,7 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(Clusters)]
+        vec![Box::new(Clusters), Box::new(Installation)]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -84,6 +84,26 @@ impl MigrationTrait for Clusters {
             .to_owned();
         manager.create_table(audit_log).await?;
         append_only(manager).await
+    }
+}
+
+struct Installation;
+
+impl MigrationName for Installation {
+    fn name(&self) -> &'static str {
+        "0002_installation"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Installation {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let installation = Table::create()
+            .table("installation")
+            .col(integer("id").primary_key())
+            .col(string("kube_system_uid"))
+            .to_owned();
+        manager.create_table(installation).await
     }
 }
 

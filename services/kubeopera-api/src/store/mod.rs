@@ -5,8 +5,9 @@
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod clusters;
+pub(crate) mod installation;
 mod migration;
 pub(crate) mod outbox;
-mod turns;
+pub(crate) mod turns;
 
 pub(crate) use migration::Migrator;

@@ -5,6 +5,7 @@ mod audit;
 mod credentials;
 mod elsewhere;
 mod events;
+mod installation;
 mod kubeconfig_check;
 mod kubernetes;
 mod openapi;
