@@ -34,19 +34,18 @@ down: $(LOCAL_CLUSTER)
 test: prerequisites web check test-rust test-web test-local-cluster test-stack
 	@echo "» All tests passed"
 
-## check: formatting, lints, licences, direction of dependencies, generated files
+## check: formatting, lints, licences (direction of dependencies and generated files are among the tests)
 .PHONY: check
 check: web $(CARGO_DENY)
-	@echo "» Checking formatting, lints, licences, dependencies and generated files"
+	@echo "» Checking formatting, lints and licences"
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO_DENY) --locked --all-features check bans licenses sources
-	cargo xtask check-deps
-	cargo xtask generate --check
 
 ## test-rust: unit, property and service tests
 .PHONY: test-rust
 test-rust: local-cluster
+	@tools/moto
 	@echo "» Testing the Rust workspace"
 	cargo test --locked --workspace
 

@@ -54,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
+    ("testkit-moto", &[]),
     ("testkit-postgres", &[]),
     ("stack", &["gitops-scaffolder", "host-cluster-controller-crd", "vocabulary"]),
     ("xtask", &["host-cluster-controller-crd", "host-cluster-controller-decide", "kubeopera-api"]),
@@ -62,7 +63,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What tests of a crate may use beyond [`ALLOWED`]: the real service behind a contract.
 const FOR_TESTS: &[(&str, &[&str])] = &[
     ("service-kit", &["testkit-postgres"]),
-    ("auth-service", &["testkit-postgres"]),
+    ("auth-service", &["testkit-moto", "testkit-postgres"]),
     ("kubeopera-api", &["auth-service", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["stack"]),

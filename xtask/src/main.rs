@@ -48,3 +48,18 @@ fn workspace_root() -> anyhow::Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_path_buf).context("the xtask crate lies in the workspace's root")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{check_deps, generate, workspace_root};
+
+    #[test]
+    fn dependencies_point_the_way_the_table_says() {
+        check_deps::run(&workspace_root().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn generated_files_are_current() {
+        generate::run(&workspace_root().unwrap(), true).unwrap();
+    }
+}
