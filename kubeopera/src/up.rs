@@ -12,9 +12,10 @@ use auth_service::AuthService;
 use clap::Args;
 use gitops_scaffolder::{Mirror, Scaffolder};
 use host_cluster_controller::FluxConfig;
-use kubeopera_api::PlatformDefaults;
+use kubeopera_api::{BindError, PlatformDefaults};
+use sea_orm::DatabaseConnection;
 use service_kit::telemetry::LogFormat;
-use vocabulary::{ClusterName, Domain, GitUrl, SecretName, TroubleKind};
+use vocabulary::{ClusterName, Domain, GitUrl, SecretName, Trouble, TroubleKind};
 
 use crate::{
     data_folder::DataFolder,
@@ -112,22 +113,19 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
 
+    // Whatever may be refused at once comes before the minutes that a local cluster takes.
+    let dashboard = listen(options.listen, "--listen").await?;
+    let database = options.storage.database(&data).await?;
+
     // Nothing is served yet, so there is nothing to end in order.
-    let host = tokio::select! {
-        host = host(&options) => host?,
+    let prepared = tokio::select! {
+        prepared = prepare(&options, &database) => prepared?,
         () = shutdown.cancelled() => return Ok(()),
     };
-    let client = kube_kit::guarded(host.config.clone(), kube_kit::Limits::default())?;
-    tokio::select! {
-        installed = install(&client, &host.words) => installed?,
-        () = shutdown.cancelled() => return Ok(()),
-    }
-
-    let database = options.storage.database(&data).await?;
+    let (host, client) = prepared;
     let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
     let auth = Arc::new(AuthService::open(database.clone(), encryption_keys).await?);
     let repository = options.repository(&data, &client, &host.config).await?;
-    let dashboard = listen(options.listen, "--listen").await?;
 
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
     scaffolding.mirror = host.mirror.clone();
@@ -171,6 +169,31 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The cluster with what has to be on it before anything else. Nothing is put on a cluster that the database is not about.
+async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client)> {
+    let host = host(options).await?;
+    let client = kube_kit::guarded(host.config.clone(), kube_kit::Limits::default())?;
+    let cluster = &host.words;
+    let uid = patiently(|| kube_kit::cluster_uid(&client)).await?;
+    kubeopera_api::bind(database, &uid).await.map_err(|error| match error {
+        BindError::AnotherCluster { bound } => anyhow::anyhow!(another_cluster(cluster, &uid, &bound)),
+        other => other.into(),
+    })?;
+    welcome::step(&format!("Making sure that {cluster} has KubeOpera's resource definition and namespaces"));
+    patiently(|| host_cluster_controller::install(&client)).await?;
+    Ok((host, client))
+}
+
+/// Why KubeOpera does not start with the records of one cluster on another.
+fn another_cluster(cluster: &str, uid: &str, bound: &str) -> String {
+    format!(
+        "KubeOpera's data is about another cluster than {cluster}: the UID of its kube-system namespace is {bound}, and here \
+         it is {uid}. Nothing was changed on {cluster}. Choose the cluster that the data is about with --context or \
+         --kubeconfig; or begin anew on {cluster} with another folder for the data, --data (if there is a --database-url, \
+         also with another database)."
+    )
+}
+
 /// Finds the cluster, or starts a local one.
 async fn host(options: &Options) -> anyhow::Result<Host> {
     let found = if options.local {
@@ -203,12 +226,11 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
     Ok(Host { config, words, kubectl, flux: given_flux, mirror: given_mirror })
 }
 
-/// Makes the resource definition and namespaces be there; a cluster that does not answer is waited for.
-async fn install(client: &kube::Client, cluster: &str) -> anyhow::Result<()> {
-    welcome::step(&format!("Making sure that {cluster} has KubeOpera's resource definition and namespaces"));
+/// Tries until the cluster answers; what it refuses ends the start.
+async fn patiently<T, F: Future<Output = Result<T, Trouble>>>(attempt: impl Fn() -> F) -> anyhow::Result<T> {
     loop {
-        match host_cluster_controller::install(client).await {
-            Ok(()) => return Ok(()),
+        match attempt().await {
+            Ok(value) => return Ok(value),
             Err(trouble) if matches!(trouble.kind, TroubleKind::Transient | TroubleKind::Waiting) => {
                 welcome::step(&format!("{trouble} Trying again; Ctrl-C stops."));
                 tokio::time::sleep(BETWEEN_ATTEMPTS).await;
@@ -243,5 +265,21 @@ impl Options {
     fn mirror(&self) -> anyhow::Result<Option<Mirror>> {
         let mirror = self.mirror.as_deref().map(|host| Mirror::new(host, self.mirror_plain_http));
         mirror.transpose().map_err(|why| anyhow::anyhow!("--mirror: {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_another_cluster_the_start_is_refused_with_both_ways_out() {
+        let refusal = another_cluster("context two", "uid-of-two", "uid-of-one");
+
+        assert!(
+            ["context two", "uid-of-two", "uid-of-one", "--context", "--data"]
+                .iter()
+                .all(|word| refusal.contains(word))
+        );
     }
 }
