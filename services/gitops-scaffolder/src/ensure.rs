@@ -24,10 +24,10 @@ use crate::{
 const ATTEMPTS: u32 = 12;
 
 /// No file of a tree is near this many bytes.
-const LARGEST_FILE: u64 = 1 << 20;
+pub(crate) const LARGEST_FILE: u64 = 1 << 20;
 
 /// Why one attempt did not succeed.
-enum Setback {
+pub(crate) enum Setback {
     /// Somebody else pushed in between.
     Overtaken,
     /// Our clone cannot be used.
@@ -43,16 +43,6 @@ impl From<Trouble> for Setback {
 }
 
 impl Scaffolder {
-    pub(crate) async fn branch_of(&self, destination: &Destination) -> Result<String, Trouble> {
-        let access = self.access(destination)?;
-        let clone = self.clone_of(destination, &access);
-        let turn = self.turn(&clone.folder).await;
-        let _turn = turn.lock().await;
-        clone.ensure().await.map_err(|failure| local(&failure))?;
-        let tip = clone.tip().await.map_err(|failure| trouble::of(&failure, &destination.url, Attempt::Read))?;
-        Ok(tip.branch)
-    }
-
     pub(crate) async fn ensure(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble> {
         let access = self.access(destination)?;
         let clone = self.clone_of(destination, &access);
@@ -76,11 +66,7 @@ impl Scaffolder {
                 }
             }
         }
-        let message = format!(
-            "Others change the repository {} so often that the tree of {} could not be added yet. KubeOpera tries again.",
-            destination.url, inputs.name
-        );
-        Err(Trouble::transient("GitBusy", message))
+        Err(busy(destination))
     }
 
     async fn attempt(
@@ -89,29 +75,21 @@ impl Scaffolder {
         destination: &Destination,
         clone: &Clone<'_>,
     ) -> Result<WrittenTree, Setback> {
-        let reading = |failure: Failure| {
-            if trouble::is_about_the_clone(&failure) {
-                return Setback::CloneBroken(failure);
-            }
-            trouble::of(&failure, &destination.url, Attempt::Read).into()
-        };
-        clone.ensure().await.map_err(Setback::CloneBroken)?;
-        let Tip { branch, commit } = clone.tip().await.map_err(reading)?;
-        let tip = match commit {
-            Some(commit) => Some(clone.fetch(&branch, &commit).await.map_err(reading)?),
-            None => None,
-        };
+        let Tip { branch, commit: tip } = fetched(clone, destination).await?;
         let there = match &tip {
             Some(commit) => folder(clone, commit, &inputs.path).await?,
             None => Folder::new(),
         };
-        let lock = there.get(LOCK_PATH).map(|text| read_lock(text, inputs)).transpose()?;
+        let lock = there.get(LOCK_PATH).map(|text| read_lock(text, &inputs.path)).transpose()?;
+        if let Some(lock) = lock.as_ref().filter(|lock| lock.inputs.uid != inputs.cluster_uid) {
+            return Err(of_another(lock, &inputs.path).into());
+        }
         let tree = self.sound_tree(inputs, lock.as_ref())?;
         let changes = merge::changes(&there, lock.as_ref(), &tree).map_err(|foreign| not_empty(&foreign, inputs))?;
         let written = |commit: String| WrittenTree {
             branch: branch.clone(),
             commit,
-            tree_hash: render(inputs, &self.tree).hash(),
+            tree_hash: tree.hash(),
             kept_edits: changes.kept_edits.clone(),
         };
         if let (Some(tip), true, true) = (&tip, changes.write.is_empty(), changes.remove.is_empty()) {
@@ -144,19 +122,36 @@ impl Scaffolder {
         Err(Trouble::bug("TreeUnsound", message))
     }
 
-    fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
+    pub(crate) fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
         Access::new(&destination.url, &destination.credential, &self.config.work_dir.join("access"))
             .map_err(|error| local(&Failure::NotRun(error.to_string())))
     }
 
-    fn clone_of<'a>(&'a self, destination: &'a Destination, access: &'a Access) -> Clone<'a> {
+    pub(crate) fn clone_of<'a>(&'a self, destination: &'a Destination, access: &'a Access) -> Clone<'a> {
         let url = destination.url.as_str();
         Clone { git: &self.git, folder: folder_of(&self.config.work_dir.join("clones"), url), url, access }
     }
 
-    async fn turn(&self, folder: &Path) -> Arc<Mutex<()>> {
+    pub(crate) async fn turn(&self, folder: &Path) -> Arc<Mutex<()>> {
         Arc::clone(self.turns.lock().await.entry(folder.to_owned()).or_default())
     }
+}
+
+/// Where the branch stands, with its commit fetched.
+pub(crate) async fn fetched(clone: &Clone<'_>, destination: &Destination) -> Result<Tip, Setback> {
+    let reading = |failure: Failure| {
+        if trouble::is_about_the_clone(&failure) {
+            return Setback::CloneBroken(failure);
+        }
+        trouble::of(&failure, &destination.url, Attempt::Read).into()
+    };
+    clone.ensure().await.map_err(Setback::CloneBroken)?;
+    let Tip { branch, commit } = clone.tip().await.map_err(reading)?;
+    let commit = match commit {
+        Some(commit) => Some(clone.fetch(&branch, &commit).await.map_err(reading)?),
+        None => None,
+    };
+    Ok(Tip { branch, commit })
 }
 
 /// The files below a cluster's path. A path that leads through a file or a symbolic link leads elsewhere than it says.
@@ -187,9 +182,8 @@ async fn folder(clone: &Clone<'_>, commit: &str, path: &GitPath) -> Result<Folde
     Ok(folder)
 }
 
-fn read_lock(text: &str, inputs: &TreeInputs) -> Result<Lock, Trouble> {
-    let path = &inputs.path;
-    let lock = Lock::parse(text).map_err(|unreadable| match unreadable {
+pub(crate) fn read_lock(text: &str, path: &GitPath) -> Result<Lock, Trouble> {
+    Lock::parse(text).map_err(|unreadable| match unreadable {
         LockUnreadable::Malformed => Trouble::rejected(
             "LockFileUnreadable",
             format!(
@@ -202,17 +196,27 @@ fn read_lock(text: &str, inputs: &TreeInputs) -> Result<Lock, Trouble> {
                 "The folder {path} of the repository was written by a newer version of KubeOpera. Update this one."
             ),
         ),
-    })?;
-    // Not by the id: a cluster that was let go of and is registered again has a new one, and keeps its folder.
-    if lock.inputs.uid == inputs.cluster_uid {
-        return Ok(lock);
-    }
+    })
+}
+
+/// Whose a folder is tells the UID and not the id: a cluster that was let go of and is registered again has a new id,
+/// and keeps its folder.
+fn of_another(lock: &Lock, path: &GitPath) -> Trouble {
     let message = format!(
         "The folder {path} of the repository holds the environment of another cluster, {} (HostCluster {}). Choose another \
          folder; if that cluster is gone, delete the folder from the repository.",
         lock.inputs.name, lock.inputs.id
     );
-    Err(Trouble::rejected("GitPathInUse", message))
+    Trouble::rejected("GitPathInUse", message)
+}
+
+/// The repository does not stand still for long enough.
+pub(crate) fn busy(destination: &Destination) -> Trouble {
+    let message = format!(
+        "Others change the repository {} so often that the cluster's tree could not be added yet. KubeOpera tries again.",
+        destination.url
+    );
+    Trouble::transient("GitBusy", message)
 }
 
 fn not_empty(merge::Foreign(paths): &merge::Foreign, inputs: &TreeInputs) -> Trouble {
@@ -254,7 +258,7 @@ async fn push(clone: &Clone<'_>, commit: &str, branch: &str, destination: &Desti
 }
 
 /// Our own folder or program failed us, not the server.
-fn local(failure: &Failure) -> Trouble {
+pub(crate) fn local(failure: &Failure) -> Trouble {
     if *failure == Failure::Missing {
         return trouble::missing();
     }

@@ -8,16 +8,17 @@
 
 mod ensure;
 mod git;
+mod look;
 mod merge;
 pub mod repository;
 
 use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, TreeInputs, WrittenTree};
-use gitops_scaffolder_tree::{TreeConfig, render};
+use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, TreeInputs, TreeSeen, WrittenTree};
+use gitops_scaffolder_tree::TreeConfig;
 use tokio::sync::Mutex;
-use vocabulary::Trouble;
+use vocabulary::{GitPath, Trouble};
 
 pub use gitops_scaffolder_tree::{Mirror, NotAMirror};
 
@@ -77,16 +78,12 @@ impl Scaffolder {
 
 #[async_trait]
 impl GitOpsScaffolder for Scaffolder {
-    async fn default_branch(&self, destination: &Destination) -> Result<String, Trouble> {
-        self.branch_of(destination).await
+    async fn look(&self, cluster_uid: &str, path: &GitPath, destination: &Destination) -> Result<TreeSeen, Trouble> {
+        self.look_at(cluster_uid, path, destination).await
     }
 
     async fn ensure_tree(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble> {
         self.ensure(inputs, destination).await
-    }
-
-    async fn tree_hash(&self, inputs: &TreeInputs) -> Result<String, Trouble> {
-        Ok(render(inputs, &self.tree).hash())
     }
 }
 

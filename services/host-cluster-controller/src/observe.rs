@@ -2,6 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
+use gitops_scaffolder_contract::{Destination, TreeSeen};
 use host_cluster_controller_crd::{ModeSpec, ValidSpec};
 use host_cluster_controller_decide::{Fact, Facts, SecretsSeen, Thing};
 use tokio::time::timeout;
@@ -23,6 +24,7 @@ pub(crate) async fn observe(facts: &mut Facts, thing: Thing, world: &World) {
         Thing::GitSecret(at) => facts.seen.git_secret = look(world.flux.git_secret(&at)).await,
         Thing::Present(at) => facts.seen.present = look(world.clusters.present(&at)).await,
         Thing::Sync(at) => facts.seen.sync = look(world.flux.sync(&at)).await,
+        Thing::Tree => facts.seen.tree = look(tree(facts, world)).await,
     }
 }
 
@@ -49,6 +51,14 @@ async fn run(facts: &Facts, world: &World) -> Result<cluster_provisioner_contrac
     let provisioner = world.provisioner.as_ref().ok_or_else(host_cluster_controller_decide::no_provisioner)?;
     let cluster = facts.resource.id.ok_or_else(not_acceptable)?;
     provisioner.run_status(cluster).await
+}
+
+async fn tree(facts: &Facts, world: &World) -> Result<TreeSeen, Trouble> {
+    let spec = valid_spec(facts)?;
+    let cluster_uid = facts.previous.cluster_uid.as_deref().ok_or_else(not_acceptable)?;
+    let credential = world.secrets.git_credentials(&spec.git_credentials).await?.write;
+    let destination = Destination { url: spec.git_url.clone(), credential };
+    world.scaffolder.look(cluster_uid, &spec.git_path, &destination).await
 }
 
 fn valid_spec(facts: &Facts) -> Result<&ValidSpec, Trouble> {

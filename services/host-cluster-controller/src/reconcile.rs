@@ -36,7 +36,7 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
 }
 
 /// Now, in whole seconds: Kubernetes' times know no smaller ones, and a status must read back as it was written.
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }

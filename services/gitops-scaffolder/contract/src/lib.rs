@@ -111,22 +111,32 @@ pub struct WrittenTree {
     pub branch: String,
     /// Commit at whose tree the folder is complete, 40 hex digits.
     pub commit: String,
-    /// What [`GitOpsScaffolder::tree_hash`] gives for the inputs: equal hash, nothing to write.
+    /// SHA-256 of the whole generated tree, in hex, whatever people have made of it in Git.
     pub tree_hash: String,
     /// Generated files that somebody changed in Git; their version was kept. Relative to the tree's folder, sorted.
     #[serde(default)]
     pub kept_edits: Vec<String>,
 }
 
+/// What is found in Git where a cluster's tree should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeSeen {
+    /// The repository's default branch; `main` for an empty repository.
+    pub branch: String,
+    /// Hash of the tree that this version of the generator makes of what the tree in Git was made from. As long as it is
+    /// [`WrittenTree::tree_hash`], there is nothing to write: what people edit does not count. None where there is no tree
+    /// of this cluster.
+    pub tree_hash: Option<String>,
+}
+
 /// gitops-scaffolder as the controller sees it.
 #[async_trait]
 pub trait GitOpsScaffolder: Send + Sync {
-    /// The name of the repository's default branch; `main` for an empty repository.
-    async fn default_branch(&self, destination: &Destination) -> Result<String, Trouble>;
+    /// What is in a folder of the repository's default branch, for the cluster whose kube-system namespace has this UID.
+    /// Writes nothing.
+    async fn look(&self, cluster_uid: &str, path: &GitPath, destination: &Destination) -> Result<TreeSeen, Trouble>;
 
     /// Makes the tree for these inputs be in Git: no commit if it is there already, one commit if it is not.
     async fn ensure_tree(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble>;
-
-    /// The tree hash these inputs give with this version of the generator, without touching Git.
-    async fn tree_hash(&self, inputs: &TreeInputs) -> Result<String, Trouble>;
 }

@@ -12,14 +12,12 @@ use crate::stage::{Stage, inputs, with_domain};
 async fn an_empty_repository_gets_the_tree_in_one_commit_and_no_other() {
     let stage = Stage::new().await;
     let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
-    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "main");
 
     let first = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
     let second = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
     let third = stage.scaffolder("another").await.ensure_tree(&inputs, &stage.destination()).await.unwrap();
 
     assert_eq!(first.branch, "main");
-    assert_eq!(first.tree_hash, scaffolder.tree_hash(&inputs).await.unwrap());
     assert_eq!((&second, &third), (&first, &first));
     assert_eq!(stage.history("main"), ["Add the environment of prod"]);
     assert_eq!(stage.git(&["rev-parse", "main"]), first.commit);
@@ -49,14 +47,16 @@ async fn new_inputs_are_one_more_commit() {
 async fn the_default_branch_is_the_one_the_repository_says() {
     let stage = Stage::new().await;
     stage.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
-    let scaffolder = stage.scaffolder("a").await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
 
-    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "trunk");
-    let written = scaffolder.ensure_tree(&inputs("prod"), &stage.destination()).await.unwrap();
+    let before = scaffolder.look(&inputs.cluster_uid, &inputs.path, &stage.destination()).await.unwrap();
+    let written = scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let after = scaffolder.look(&inputs.cluster_uid, &inputs.path, &stage.destination()).await.unwrap();
 
+    assert_eq!((before.branch.as_str(), before.tree_hash), ("trunk", None));
     assert_eq!(written.branch, "trunk");
     assert_eq!(stage.history("trunk").len(), 1);
-    assert_eq!(scaffolder.default_branch(&stage.destination()).await.unwrap(), "trunk");
+    assert_eq!(after.branch, "trunk");
 }
 
 #[tokio::test(flavor = "multi_thread")]

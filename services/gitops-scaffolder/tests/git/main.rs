@@ -10,6 +10,7 @@
 )]
 
 mod commits;
+mod looks;
 mod secrets;
 mod server;
 mod ssh;

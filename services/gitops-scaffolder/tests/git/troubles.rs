@@ -31,7 +31,9 @@ async fn a_credential_that_may_only_read_is_told_so() {
     is(&trouble, TroubleKind::Rejected, "GitPushNotAllowed");
     let sentence = format!("The Git credential may read {} but not write to it.", stage.url());
     assert!(trouble.message.starts_with(&sentence), "{trouble}");
-    assert_eq!(stage.scaffolder("b").await.default_branch(&destination).await.unwrap(), "main");
+    let inputs = inputs("prod");
+    let seen = stage.scaffolder("b").await.look(&inputs.cluster_uid, &inputs.path, &destination).await.unwrap();
+    assert_eq!((seen.branch.as_str(), seen.tree_hash), ("main", None));
 }
 
 #[tokio::test]

@@ -35,6 +35,6 @@ pub use lint::{Finding, lint};
 pub use lock::{LOCK_PATH, Lock, LockUnreadable, LockedComponent, LockedFate, LockedFile};
 pub use mirror::{Mirror, NotAMirror};
 pub use object::{Metadata, Object};
-pub use render::{TreeConfig, render};
+pub use render::{TreeConfig, render, render_again};
 pub use sync::{FLUX_NAMESPACE, GIT_REPOSITORY};
 pub use tree::{Class, File, Tree};

@@ -27,9 +27,17 @@ pub struct TreeConfig {
 
 /// Makes the tree for these inputs. Equal inputs give the equal tree, byte for byte.
 pub fn render(inputs: &TreeInputs, config: &TreeConfig) -> Tree {
-    let cluster = Cluster::new(inputs, config.mirror.as_ref());
-    let components = component::all(&cluster);
-    let mut layers = files_by_layer(&cluster, &components);
+    tree(&Cluster::new(inputs, config.mirror.as_ref()))
+}
+
+/// Makes the tree that this version of the generator would make of what a tree was made from.
+pub fn render_again(lock: &Lock, config: &TreeConfig) -> Tree {
+    tree(&Cluster { mirror: config.mirror.clone(), ..lock.inputs.clone() })
+}
+
+fn tree(cluster: &Cluster) -> Tree {
+    let components = component::all(cluster);
+    let mut layers = files_by_layer(cluster, &components);
     layers.entry(Layer::Overrides).or_default().push(user_values());
 
     let mut tree = Tree::default();
@@ -42,20 +50,20 @@ pub fn render(inputs: &TreeInputs, config: &TreeConfig) -> Tree {
         };
         let mut resources = Vec::new();
         for (name, objects) in files {
-            let objects: Vec<Object> = objects.into_iter().map(|object| marked(&cluster, object)).collect();
+            let objects: Vec<Object> = objects.into_iter().map(|object| marked(cluster, object)).collect();
             tree.insert(format!("{}/{name}", layer.folder()), class, yaml::objects(header, &objects));
             resources.push(name);
         }
         tree.insert(format!("{}/kustomization.yaml", layer.folder()), class, yaml::kustomization(header, &resources));
 
         let path = format!("sync/{}.yaml", layer.name());
-        let kustomization = marked(&cluster, sync::kustomization(&cluster, layer, &rendered));
+        let kustomization = marked(cluster, sync::kustomization(cluster, layer, &rendered));
         tree.insert(path.clone(), Class::Owned, yaml::objects(Header::Owned, &[kustomization]));
         root.push(path);
     }
     tree.insert("kustomization.yaml", Class::Owned, yaml::kustomization(Header::Owned, &root));
-    tree.insert("README.md", Class::Owned, readme::text(&cluster, &components));
-    let lock = Lock::new(&cluster, &components, &tree);
+    tree.insert("README.md", Class::Owned, readme::text(cluster, &components));
+    let lock = Lock::new(cluster, &components, &tree);
     tree.insert(LOCK_PATH, Class::Owned, lock.text());
     tree
 }

@@ -3,7 +3,7 @@
 //! Failing to observe is knowledge, not an exception. Nothing here holds a secret: Secrets are known by version only.
 
 use cluster_provisioner_contract::RunStatus;
-use gitops_scaffolder_contract::Present;
+use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_crd::{
     ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, FINALIZER, HostCluster, HostClusterStatus,
     Mode, NodeCount, REMOVAL_DESTROY, SpecProblem, ValidSpec,
@@ -90,6 +90,8 @@ pub struct Observations {
     pub present: Fact<Present>,
     /// KubeOpera's own Flux objects on the cluster.
     pub sync: Fact<SyncSeen>,
+    /// The cluster's tree in Git.
+    pub tree: Fact<TreeSeen>,
 }
 
 /// A thing to look at, with all that looking needs.
@@ -111,6 +113,8 @@ pub enum Thing {
     Present(Target),
     /// KubeOpera's Flux objects: [`Observations::sync`].
     Sync(Target),
+    /// The tree in Git: [`Observations::tree`].
+    Tree,
 }
 
 /// A cluster and the way to it.

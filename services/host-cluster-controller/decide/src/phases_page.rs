@@ -64,9 +64,14 @@ fn write_page(page: &mut String) -> std::fmt::Result {
     write!(
         page,
         "\nA Ready cluster is looked at every {} s, one that is not well every {} s. Trouble of a Ready cluster changes the \
-         conditions\nReachable and FluxHealthy, `fluxHealthy` and the message; the phase stays Ready.\n",
+         conditions\nReachable and FluxHealthy, `fluxHealthy` and the message; the phase stays Ready. Every {} min, and every \
+         {} min while Flux cannot\nfetch or apply the tree, KubeOpera looks whether the tree is still on the repository's default \
+         branch as this version would\ngenerate it. If it is not, it is generated again, and the phases say so. What people edit \
+         in it is no reason.\n",
         ready::POLL.as_secs(),
-        ready::POLL_WHEN_UNHEALTHY.as_secs()
+        ready::POLL_WHEN_UNHEALTHY.as_secs(),
+        ready::TREE_POLL.as_mins(),
+        ready::TREE_POLL_WHEN_UNHEALTHY.as_mins()
     )?;
     page.push_str(TROUBLE);
     page.push_str("\n## Letting go\n\n");

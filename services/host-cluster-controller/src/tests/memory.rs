@@ -4,14 +4,16 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use auth_service_contract::{ActiveSession, Auth, AuthError, Session};
-use gitops_scaffolder_contract::{Destination, GitCredential, GitOpsScaffolder, Present, TreeInputs, WrittenTree};
+use gitops_scaffolder_contract::{
+    Destination, GitCredential, GitOpsScaffolder, Present, TreeInputs, TreeSeen, WrittenTree,
+};
 use host_cluster_controller_crd::{FINALIZER, HostCluster, HostClusterStatus, NodeCount, Phase};
 use host_cluster_controller_decide::{
     ClusterSeen, Event, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Neighbour,
     Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
 };
 use serde_json::json;
-use vocabulary::{AdminUsername, ClusterId, Email, Secret, SecretName, Trouble};
+use vocabulary::{AdminUsername, ClusterId, Email, GitPath, Secret, SecretName, Trouble};
 
 use crate::{
     World,
@@ -19,6 +21,7 @@ use crate::{
 };
 
 pub(super) const ID: &str = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
+const UID: &str = "uid-of-kube-system";
 pub(super) const CANARY: &str = "CANARY-9c41";
 
 #[derive(Default)]
@@ -158,7 +161,7 @@ impl TargetCluster for Memory {
     async fn look(&self, _: &Target) -> Result<ClusterSeen, Trouble> {
         self.called("look at cluster")?;
         Ok(ClusterSeen {
-            uid: "uid-of-kube-system".to_owned(),
+            uid: UID.to_owned(),
             kubernetes_version: "1.34.4".parse().unwrap(),
             nodes: NodeCount { total: 1, ready: 1 },
             may_administer: true,
@@ -295,8 +298,10 @@ impl Secrets for Memory {
 
 #[async_trait]
 impl GitOpsScaffolder for Memory {
-    async fn default_branch(&self, _: &Destination) -> Result<String, Trouble> {
-        Ok("trunk".to_owned())
+    async fn look(&self, cluster_uid: &str, _: &GitPath, _: &Destination) -> Result<TreeSeen, Trouble> {
+        self.called("look at tree")?;
+        assert_eq!(cluster_uid, UID);
+        Ok(TreeSeen { branch: "trunk".to_owned(), tree_hash: self.state().commits.last().cloned() })
     }
 
     async fn ensure_tree(&self, inputs: &TreeInputs, _: &Destination) -> Result<WrittenTree, Trouble> {
@@ -312,10 +317,6 @@ impl GitOpsScaffolder for Memory {
             tree_hash: hash,
             kept_edits: Vec::new(),
         })
-    }
-
-    async fn tree_hash(&self, _: &TreeInputs) -> Result<String, Trouble> {
-        Err(Trouble::bug("NotAsked", "The controller does not ask for it."))
     }
 }
 

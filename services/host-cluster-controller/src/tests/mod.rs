@@ -12,7 +12,10 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
 use self::memory::{CANARY, ID, Memory, host_cluster};
-use crate::{reconcile::reconcile, watch::until_shutdown};
+use crate::{
+    reconcile::{now, reconcile},
+    watch::until_shutdown,
+};
 
 async fn pass(memory: &Memory) -> Requeue {
     reconcile(ID, &memory.world()).await.unwrap()
@@ -92,6 +95,33 @@ async fn a_healthy_cluster_is_looked_at_and_nothing_is_written() {
     );
     assert!(matches!(requeue, Requeue::After(after) if (60..=66).contains(&after.as_secs())), "{requeue:?}");
     assert_eq!(memory.state().events.len(), told);
+}
+
+#[tokio::test]
+async fn a_tree_that_is_not_in_git_any_more_is_written_again_once_it_was_looked_for() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::Ready).await;
+    pass(&memory).await;
+    let ready_for = |minutes: i64| {
+        let mut state = memory.state();
+        let status = state.resource.as_mut().unwrap().status.as_mut().unwrap();
+        status.phase_started_at = Some(Time(now() - jiff::SignedDuration::from_mins(minutes)));
+    };
+    ready_for(10);
+    memory.calls();
+    pass(&memory).await;
+    assert_eq!(memory.calls()[5..], ["look at git secret", "read git credentials", "look at tree"]);
+
+    memory.state().commits.clear();
+    ready_for(5);
+    pass(&memory).await;
+    assert_eq!(memory.phase(), Some(Phase::Ready), "it is not yet time to look");
+    ready_for(20);
+    pass(&memory).await;
+
+    assert_eq!(memory.phase(), Some(Phase::GeneratingGitOpsTree));
+    until(&memory, Phase::Ready).await;
+    assert_eq!(memory.state().commits.len(), 1);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What holds for every cluster there can be.
 
 use gitops_scaffolder_contract::{Origin, Present, TreeInputs};
-use gitops_scaffolder_tree::{LOCK_PATH, Lock, Mirror, TreeConfig, lint, render};
+use gitops_scaffolder_tree::{LOCK_PATH, Lock, Mirror, TreeConfig, lint, render, render_again};
 use proptest::prelude::*;
 use serde_json::Value;
 use vocabulary::{Domain, Email};
@@ -82,6 +82,15 @@ proptest! {
         let again = render(&inputs.clone(), &config(mirrored));
         prop_assert_eq!(tree.hash(), again.hash());
         prop_assert_eq!(tree, again);
+    }
+
+    #[test]
+    fn the_lock_file_holds_all_that_a_tree_is_made_from(inputs in inputs(), mirrored: bool) {
+        let tree = render(&inputs, &config(mirrored));
+        let lock = Lock::parse(&tree.get(LOCK_PATH).unwrap().text).unwrap();
+
+        prop_assert_eq!(render_again(&lock, &config(mirrored)), tree.clone());
+        prop_assert!(render_again(&lock, &config(!mirrored)).hash() != tree.hash(), "the mirror is today's");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Ready: the cluster is managed by KubeOpera and kept in sync with Git.
 //!
-//! Trouble of the cluster changes conditions and the message, never the phase. Only what is seen to be gone reopens its
-//! milestone. What KubeOpera put there is kept as it should be.
-//! Looks at: the cluster, Flux, KubeOpera's own Flux objects, the Git credentials here and there.
+//! Trouble of the cluster changes conditions and the message, never the phase. Only what is seen to be gone, or to be of
+//! another version of KubeOpera, reopens its milestone. What KubeOpera put there is kept as it should be.
+//! Looks at: the cluster, Flux, KubeOpera's own Flux objects, the Git credentials here and there; now and then the tree.
 
+use gitops_scaffolder_contract::TreeSeen;
 use host_cluster_controller_crd::ValidSpec;
 use jiff::SignedDuration;
 
 use super::{bootstrapping_flux::controllers_are_ready, installing, target};
 use crate::{
-    facts::{Fact, Facts, FluxFitness, FluxSeen, GitSecretSeen, SecretSeen, Thing},
+    facts::{Fact, Facts, FluxFitness, FluxSeen, GitSecretSeen, SecretSeen, SyncSeen, Thing},
     identity,
     obstacle::Obstacle,
     plan::{Milestone, Way},
@@ -23,6 +24,10 @@ pub const POLL: SignedDuration = SignedDuration::from_mins(1);
 pub const POLL_WHEN_UNHEALTHY: SignedDuration = SignedDuration::from_secs(15);
 /// How long transient troubles of keeping it as it should be count as transient.
 pub const PATIENCE: SignedDuration = SignedDuration::from_mins(15);
+/// How often to look whether the tree is still in Git, and of this version of KubeOpera.
+pub const TREE_POLL: SignedDuration = SignedDuration::from_mins(10);
+/// How often to do so while Flux cannot fetch or apply it.
+pub const TREE_POLL_WHEN_UNHEALTHY: SignedDuration = SignedDuration::from_mins(1);
 
 pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacle> {
     let at = target(spec)?;
@@ -69,7 +74,33 @@ fn look_after(facts: &Facts, spec: &ValidSpec, at: &crate::Target) -> Result<Ste
             return Ok(Step::WriteGitSecret { at: at.clone(), from, version });
         }
     }
+    if is_time_for_the_tree(facts, sync) && is_lost(facts.seen.tree.or_look(|| Thing::Tree)?, facts) {
+        return Ok(Step::Begin(Milestone::TreeGenerated));
+    }
     Ok(Step::KeepWatch)
+}
+
+/// Whether this is one of the passes that look at the tree: one or two after each interval since the cluster became
+/// Ready, however often it was restarted. Nothing has to be written down for that.
+fn is_time_for_the_tree(facts: &Facts, sync: &SyncSeen) -> bool {
+    let Some(since) = &facts.previous.phase_started_at else { return true };
+    let is_fetched = sync.source.as_ref().is_some_and(|source| source.readiness.is_ready());
+    let is_applied = sync.root.as_ref().is_some_and(|root| root.readiness.is_ready());
+    let (interval, pass) =
+        if is_fetched && is_applied { (TREE_POLL, POLL) } else { (TREE_POLL_WHEN_UNHEALTHY, POLL_WHEN_UNHEALTHY) };
+    let elapsed = facts.now.duration_since(since.0).as_secs();
+    // Two passes long, so that one comes within it whatever the jitter.
+    elapsed >= interval.as_secs() && elapsed % interval.as_secs() < 2 * pass.as_secs()
+}
+
+/// Whether what is in Git is not the tree that was written: removed, set back, on another branch than the default one,
+/// or of another version of KubeOpera.
+fn is_lost(tree: &TreeSeen, facts: &Facts) -> bool {
+    facts
+        .previous
+        .git_ops
+        .as_ref()
+        .is_some_and(|written| written.branch != tree.branch || written.tree_hash != tree.tree_hash)
 }
 
 /// How Flux on a cluster does.

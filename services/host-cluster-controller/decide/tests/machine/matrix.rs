@@ -10,7 +10,7 @@ use host_cluster_controller_decide::{
 };
 use vocabulary::Trouble;
 
-use crate::scene::{COMMIT, Scene, UID, a_cluster, flux, neighbour, ready, sync, towards, written};
+use crate::scene::{COMMIT, Scene, TREE_HASH, UID, a_cluster, flux, neighbour, ready, sync, towards, written};
 
 #[test]
 fn the_decision_matrix_is_as_reviewed() {
@@ -50,6 +50,7 @@ fn looked(thing: &Thing) -> String {
         Thing::Secrets => ("the Secrets it names", None),
         Thing::Neighbours => ("the other HostClusters", None),
         Thing::Run => ("the provisioning run", None),
+        Thing::Tree => ("the tree in Git", None),
         Thing::Cluster(at) => ("the cluster", Some(at)),
         Thing::Flux(at) => ("Flux", Some(at)),
         Thing::GitSecret(at) => ("the Git credentials on the cluster", Some(at)),
@@ -334,6 +335,23 @@ fn chapters() -> Vec<Chapter> {
                 ("the kubeconfig was replaced", ready(Way::Connect).secrets_at("git-1", "kubeconfig-2")),
                 ("the supplied kubeconfig was removed", ready(Way::Connect).secrets_at("git-1", "absent")),
                 ("left alone on request", healthy().suspended()),
+                ("ten minutes later", healthy().later(540)),
+                ("ten minutes later, Git cannot be asked", {
+                    let mut s = healthy().later(540);
+                    s.seen.tree = host_cluster_controller_decide::Fact::CouldNotTell(Trouble::transient(
+                        "GitUnreachable",
+                        "The Git server does not answer.",
+                    ));
+                    s
+                }),
+                ("the tree is as it was written", healthy().later(540).tree("trunk", Some(TREE_HASH))),
+                ("the tree is gone", healthy().later(540).tree("trunk", None)),
+                ("this version would make another tree", healthy().later(540).tree("trunk", Some("another"))),
+                ("another branch has become the default", healthy().later(540).tree("main", Some(TREE_HASH))),
+                ("the source cannot fetch, for a minute", unfetched(healthy())),
+                ("... and the tree is there", unfetched(healthy()).tree("trunk", Some(TREE_HASH))),
+                ("... and the repository is empty", unfetched(healthy()).tree("trunk", None)),
+                ("the source cannot fetch, 30 s after that", unfetched(healthy().later(30))),
             ],
         ),
         (
@@ -438,6 +456,13 @@ fn edited(edit: impl FnOnce(&mut SyncSeen)) -> SyncSeen {
     let mut edited = sync();
     edit(&mut edited);
     edited
+}
+
+fn unfetched(scene: Scene) -> Scene {
+    scene.sync(edited(|s| {
+        s.source.as_mut().unwrap().readiness =
+            not_ready("GitOperationFailed", "Couldn't find remote ref refs/heads/trunk.");
+    }))
 }
 
 fn suspend(sync: &mut SyncSeen) {

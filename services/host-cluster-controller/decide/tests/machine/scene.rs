@@ -1,7 +1,7 @@
 //! Facts for one decision, built in the words of the product.
 
 use cluster_provisioner_contract::RunStatus;
-use gitops_scaffolder_contract::{Present, WrittenTree};
+use gitops_scaffolder_contract::{Present, TreeSeen, WrittenTree};
 use host_cluster_controller_crd::{
     ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, FINALIZER, HostCluster, HostClusterStatus,
     REMOVAL_DESTROY,
@@ -19,6 +19,7 @@ use vocabulary::{ClusterId, Trouble};
 pub const ID: &str = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
 pub const UID: &str = "0b8d5f5e-uid-of-kube-system";
 pub const COMMIT: &str = "4f2a9d6c1b3e5f708192a3b4c5d6e7f801234567";
+pub const TREE_HASH: &str = "hash-of-the-tree";
 
 pub fn start() -> Timestamp {
     "2026-03-01T08:00:00Z".parse().unwrap()
@@ -297,6 +298,11 @@ impl Scene {
         self
     }
 
+    pub fn tree(mut self, branch: &str, hash: Option<&str>) -> Self {
+        self.seen.tree = Fact::Seen(TreeSeen { branch: branch.to_owned(), tree_hash: hash.map(str::to_owned) });
+        self
+    }
+
     pub fn run(mut self, run: RunStatus) -> Self {
         self.seen.run = Fact::Seen(run);
         self
@@ -333,7 +339,7 @@ pub fn written(commit: &str) -> Outcome {
     Outcome::Written(WrittenTree {
         branch: "trunk".to_owned(),
         commit: commit.to_owned(),
-        tree_hash: "hash-of-the-tree".to_owned(),
+        tree_hash: TREE_HASH.to_owned(),
         kept_edits: Vec::new(),
     })
 }

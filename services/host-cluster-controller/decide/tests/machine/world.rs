@@ -84,6 +84,10 @@ pub struct World {
     pub was_pruned: bool,
 
     pub commits: Vec<String>,
+    /// What the tree in Git was made from, and by which version of KubeOpera.
+    pub tree: Option<(String, u32)>,
+    /// Version of KubeOpera.
+    pub generator: u32,
     /// How many runs fail before one succeeds.
     pub runs_to_fail: u32,
     run: Option<(u32, Timestamp, bool)>,
@@ -126,6 +130,8 @@ impl World {
             workloads: false,
             was_pruned: false,
             commits: Vec::new(),
+            tree: None,
+            generator: 1,
             runs_to_fail: 0,
             run: None,
             runs: 0,
@@ -246,6 +252,11 @@ impl World {
         (self.source, self.root, self.child) = (None, None, None);
     }
 
+    /// Somebody deletes the repository and makes an empty one in its place.
+    pub fn lose_repository(&mut self) {
+        self.tree = None;
+    }
+
     pub fn has_traces(&self) -> bool {
         self.source.is_some() || self.root.is_some() || self.child.is_some() || self.git_secret.is_some()
     }
@@ -293,16 +304,15 @@ impl World {
             }
             Step::EnsureRun { attempt, .. } => self.ensure_run(*attempt),
             Step::EnsureTree { inputs, .. } => {
-                let hash = format!("{:?}/{:?}", inputs.domain, inputs.admin_email);
-                let digest: u64 = hash.bytes().fold(11, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
-                let commit = format!("{digest:040x}");
-                if self.commits.last() != Some(&commit) {
-                    self.commits.push(commit.clone());
+                let tree = Some((format!("{:?}/{:?}", inputs.domain, inputs.admin_email), self.generator));
+                if self.tree != tree {
+                    self.commits.push(format!("{:040x}", self.commits.len() + 1));
+                    self.tree = tree;
                 }
                 return Outcome::Written(WrittenTree {
                     branch: "trunk".to_owned(),
-                    commit,
-                    tree_hash: hash,
+                    commit: self.commits.last().unwrap().clone(),
+                    tree_hash: self.tree_hash().unwrap(),
                     kept_edits: Vec::new(),
                 });
             }

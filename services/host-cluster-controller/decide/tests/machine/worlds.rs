@@ -284,3 +284,61 @@ fn a_silent_cluster_fails_after_five_minutes_and_recovers_by_itself() {
     world.run_until(World::is_ready);
     assert!(world.now.duration_since(began) < SignedDuration::from_mins(10), "{:?}", world.now - began);
 }
+
+/// What takes the tree out of Git, or out of date.
+type Loss = fn(&mut World);
+
+const LOSSES: [(&str, Loss, i64); 2] = [
+    ("another repository in its place", World::lose_repository, 2),
+    ("another version of KubeOpera", |world| world.generator += 1, 13),
+];
+
+#[test]
+fn a_tree_that_is_lost_or_of_another_version_is_written_again_in_one_commit_and_the_phases_say_so() {
+    for (what, lose, minutes) in LOSSES {
+        let mut world = World::new(Way::Host, true);
+        world.run_until(World::is_ready);
+        let written = world.tree.clone();
+        for _ in 0..25 {
+            let pause = world.pass(Fault::None);
+            world.now += pause;
+        }
+        assert_eq!((world.commits.len(), &world.tree), (1, &written), "{what}: nothing was lost");
+        lose(&mut world);
+        let (lost, shown) = (world.now, world.phases.len());
+
+        world.run_until(|world| world.commits.len() == 2 && world.is_ready());
+
+        assert!(world.now.duration_since(lost) < SignedDuration::from_mins(minutes), "{what}: {:?}", world.now - lost);
+        let shown: Vec<_> = world.phases.iter().skip(shown).map(|phase| phase.as_str()).collect();
+        assert_eq!(shown.join(" "), "GeneratingGitOpsTree InstallingKubeOpera Ready", "{what}");
+        assert_eq!(world.tree.as_ref().map(|(_, version)| *version), Some(world.generator), "{what}");
+        let quiet = world.writes;
+        for _ in 0..25 {
+            let pause = world.pass(Fault::None);
+            world.now += pause;
+        }
+        assert_eq!((world.commits.len(), world.writes), (2, quiet), "{what}: once is enough");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_goes_wrong_while_a_lost_tree_comes_back_it_comes_back_once(
+        mut world in a_world(), loss in 0..LOSSES.len(), faults in prop::collection::vec(a_fault(), 0..60),
+    ) {
+        world.run_until(World::is_ready);
+        LOSSES[loss].1(&mut world);
+        suffer(&mut world, &faults);
+        world.run_until(|world| world.commits.len() > 1 && world.is_ready());
+        for _ in 0..25 {
+            let pause = world.pass(Fault::None);
+            world.now += pause;
+        }
+
+        prop_assert_eq!(world.commits.len(), 2);
+        prop_assert!(world.is_ready() && !world.was_pruned);
+    }
+}

@@ -1,7 +1,7 @@
 //! What can be seen of the world.
 
 use cluster_provisioner_contract::RunStatus;
-use gitops_scaffolder_contract::Present;
+use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_decide::{
     Fact, FluxSeen, GitSecretSeen, KustomizationSeen, Observations, Reach, Readiness, SecretSeen, SecretsSeen,
     SourceSeen, SyncSeen, Thing, Way,
@@ -24,7 +24,7 @@ impl World {
                 let is_there = self.answers && self.infrastructure && has_way;
                 (!is_there).then(|| trouble(TroubleKind::Transient))
             }
-            Thing::Secrets | Thing::Neighbours | Thing::Run => None,
+            Thing::Secrets | Thing::Neighbours | Thing::Run | Thing::Tree => None,
         };
         let failed = failed.or(unreachable);
         macro_rules! tell {
@@ -60,7 +60,13 @@ impl World {
             ),
             Thing::Present(_) => tell!(present, Present::default()),
             Thing::Sync(_) => tell!(sync, self.sync()),
+            Thing::Tree => tell!(tree, TreeSeen { branch: "trunk".to_owned(), tree_hash: self.tree_hash() }),
         }
+    }
+
+    /// The hash of what this version of KubeOpera makes of what the tree in Git was made from.
+    pub(super) fn tree_hash(&self) -> Option<String> {
+        self.tree.as_ref().map(|(inputs, _)| format!("{inputs} by {}", self.generator))
     }
 
     pub(super) fn run_status(&self) -> RunStatus {
@@ -111,7 +117,12 @@ impl World {
                 url: source.url.clone(),
                 branch: Some(source.branch.clone()),
                 is_suspended: false,
-                readiness: Readiness::Ready,
+                readiness: if self.tree.is_some() {
+                    Readiness::Ready
+                } else {
+                    let why = "couldn't find remote ref refs/heads/trunk.".to_owned();
+                    Readiness::NotReady { reason: "GitOperationFailed".to_owned(), why }
+                },
                 revision: revision.clone(),
                 requested: Some(source.requested.clone()),
                 handled_request: (self.now >= source.fetched_at).then(|| source.requested.clone()),
