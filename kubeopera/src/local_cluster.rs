@@ -8,13 +8,10 @@ use std::{
 use anyhow::{Context, bail};
 use gitops_scaffolder::Mirror;
 use host_cluster_controller::FluxConfig;
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use tokio::process::Command;
 
 /// A local cluster that runs.
 pub(crate) struct LocalCluster {
-    /// How to reach it.
-    pub(crate) config: kube::Config,
     /// File with its kubeconfig.
     pub(crate) kubeconfig: PathBuf,
     /// Flux as its own modules have it.
@@ -29,13 +26,6 @@ pub(crate) async fn ensure(program: Option<&Path>, name: &str) -> anyhow::Result
     show(program, &["registry", "fill"]).await?;
     show(program, &["up", name]).await?;
     let kubeconfig = PathBuf::from(ask(program, &["kubeconfig", name, "--path"]).await?.trim());
-    let file = Kubeconfig::read_from(&kubeconfig)
-        .map_err(|_| anyhow::anyhow!("{} cannot be read as a kubeconfig", kubeconfig.display()))?;
-    let mut config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
-        .await
-        .context("reading the local cluster's kubeconfig")?;
-    config.default_retry = false;
-
     let manifest = ask(program, &["flux-manifest"]).await?;
     let mut words = manifest.split_whitespace().map(str::to_owned);
     let (Some(manifest), Some(sha256)) = (words.next(), words.next()) else {
@@ -44,7 +34,7 @@ pub(crate) async fn ensure(program: Option<&Path>, name: &str) -> anyhow::Result
     let flux = FluxConfig { manifest, sha256, image_registry: None, image_pull_secrets: Vec::new() };
     let address = ask(program, &["registry", "address"]).await?;
     let mirror = Mirror::new(address.trim(), true).map_err(|why| anyhow::anyhow!("the local mirror: {why}"))?;
-    Ok(LocalCluster { config, kubeconfig, flux, mirror })
+    Ok(LocalCluster { kubeconfig, flux, mirror })
 }
 
 /// Runs a command that talks to the person at the terminal itself.

@@ -196,34 +196,32 @@ fn another_cluster(cluster: &str, uid: &str, bound: &str) -> String {
 
 /// Finds the cluster, or starts a local one.
 async fn host(options: &Options) -> anyhow::Result<Host> {
+    let (given_flux, given_mirror) = (options.flux(), options.mirror()?);
     let found = if options.local {
         Found::Nowhere
     } else {
         own_cluster::find(options.kubeconfig.as_deref(), options.context.as_deref())?
     };
-    let given_flux = options.flux();
-    let given_mirror = options.mirror()?;
-    let (words, kubectl) = match &found {
-        Found::Nowhere => {
-            let name = options.local_name.as_str();
-            welcome::step(&format!("Starting the local cluster {name}"));
-            let local = local_cluster::ensure(options.local_program.as_deref(), name).await?;
-            return Ok(Host {
-                words: format!("local cluster {name}"),
-                kubectl: format!(" --kubeconfig {}", local.kubeconfig.display()),
-                config: local.config,
-                flux: given_flux.or(Some(local.flux)),
-                mirror: given_mirror.or(Some(local.mirror)),
-            });
-        }
-        Found::InCluster => ("the cluster this pod runs in".to_owned(), String::new()),
-        Found::Context { kubeconfig, context } => {
-            let file = kubeconfig.as_ref().map_or_else(String::new, |path| format!(" --kubeconfig {}", path.display()));
-            (format!("context {context}"), format!("{file} --context {context}"))
-        }
-    };
-    let config = own_cluster::configuration(&found).await?;
-    Ok(Host { config, words, kubectl, flux: given_flux, mirror: given_mirror })
+    if !matches!(found, Found::Nowhere) {
+        return Ok(Host {
+            config: found.configuration().await?,
+            words: found.words(),
+            kubectl: found.kubectl(),
+            flux: given_flux,
+            mirror: given_mirror,
+        });
+    }
+    let name = options.local_name.as_str();
+    welcome::step(&format!("Starting the local cluster {name}"));
+    let local = local_cluster::ensure(options.local_program.as_deref(), name).await?;
+    let found = own_cluster::find(Some(&local.kubeconfig), None)?;
+    Ok(Host {
+        config: found.configuration().await?,
+        words: format!("local cluster {name}"),
+        kubectl: format!(" --kubeconfig {}", local.kubeconfig.display()),
+        flux: given_flux.or(Some(local.flux)),
+        mirror: given_mirror.or(Some(local.mirror)),
+    })
 }
 
 /// Tries until the cluster answers; what it refuses ends the start.
