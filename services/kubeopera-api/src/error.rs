@@ -7,7 +7,7 @@ use auth_service_contract::{AuthError, CredentialError, PeopleError};
 use axum::response::{IntoResponse, Response};
 use sea_orm::DbErr;
 use service_kit::Problem;
-use vocabulary::Trouble;
+use vocabulary::{ClusterName, Trouble};
 
 use crate::verdict::Finding;
 
@@ -37,6 +37,12 @@ pub(crate) enum AppError {
         /// Clusters by name, and roles that are assumed with it by label.
         by: Vec<String>,
     },
+    #[error("another cluster has this name")]
+    NameTaken,
+    #[error("another cluster has this Git path")]
+    GitPathInUse { by: ClusterName },
+    #[error("another request had this Idempotency-Key")]
+    KeyReused,
     #[error("addresses were called too often")]
     TooManyCalls { retry_after: Duration },
     #[error("the kubeconfig cannot be used: {}", .0.code)]
@@ -95,6 +101,22 @@ impl From<AppError> for Problem {
                     .retry_after(retry_after)
             }
             AppError::Auth(AuthError::Unavailable) => not_now("auth-service is not available at the moment."),
+            AppError::NameTaken => {
+                Self::new(StatusCode::CONFLICT, "name_taken", "Another cluster has this name.").field("name")
+            }
+            AppError::GitPathInUse { by } => Self::new(
+                StatusCode::CONFLICT,
+                "git_path_in_use",
+                format!("This folder is that of cluster {by} in the Git repository, or lies in it or around it."),
+            )
+            .field("git_path")
+            .hint("Choose another folder: each cluster has one of its own."),
+            AppError::KeyReused => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "idempotency_key_reused",
+                "Another request was made with this Idempotency-Key before.",
+            )
+            .hint("Use a new key for each new request."),
             AppError::TooManyCalls { retry_after } => Self::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "connect_rate_limited",
@@ -211,7 +233,7 @@ fn not_now(detail: &'static str) -> Problem {
 }
 
 /// An error's text begins small, as part of a chain; shown alone it begins like a sentence.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -21,6 +21,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connects an existing cluster by its kubeconfig.
+         * @description The kubeconfig is checked first, as `kubeconfig-check` does; nothing is stored unless it can be used. A cluster is known
+         *     by the UID of its kube-system namespace, so that it cannot be connected twice. With an `Idempotency-Key` the request can
+         *     be repeated safely.
+         */
+        post: operations["connect_cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/kubeconfig-check": {
         parameters: {
             query?: never;
@@ -109,6 +131,23 @@ export interface paths {
         head?: never;
         /** Gives a cloud credential another label or another secret. */
         patch: operations["change_credential"];
+        trace?: never;
+    };
+    "/api/v1/credentials/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks the cloud who a credential is. Nothing is changed by it. */
+        post: operations["check_credential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/events": {
@@ -341,6 +380,32 @@ export interface components {
             /** @description Whether phases and messages are those of this moment. */
             kubernetes: components["schemas"]["KubernetesAccess"];
         };
+        /** @description An existing cluster to connect. */
+        ClusterToConnect: {
+            /** @description A name of its own: at most 40 lower-case letters, digits and hyphens. */
+            name: string;
+            /** @description Cloud or kind of installation, such as aws or on-premises. */
+            provider: string;
+            /** @description Region of the provider, such as eu-north-1. */
+            region: string;
+            /**
+             * Format: password
+             * @description A kubeconfig with cluster-admin access, at most 1 MiB. It is stored as a Kubernetes Secret exactly as supplied, and
+             *     never shown again.
+             */
+            kubeconfig: string;
+            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description The context to use; without it the current one, or the only one there is. */
+            context?: string | null;
+            /** @description Domain under which the environment is reached, such as my-cluster.acme.com; without it nothing is exposed. */
+            domain?: string | null;
+            /** @description E-mail address of the first administrator to create on this environment. Goes with `admin_username`. */
+            admin_email?: string | null;
+            /** @description User name of the first administrator. */
+            admin_username?: string | null;
+            /** @description Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name. */
+            git_path?: string | null;
+        };
         /** @description A condition of the resource. */
         Condition: {
             /** @description What it is about, such as `FluxBootstrapped`. */
@@ -408,6 +473,17 @@ export interface components {
             /** @description What people call it. */
             label?: string | null;
             secret?: components["schemas"]["CredentialSecret"] | null;
+        };
+        /** @description What the cloud says of a credential. */
+        CredentialCheck: {
+            /** @description Whether it knows it. */
+            accepted: boolean;
+            /** @description The AWS account or GCP project. Null if it does not. */
+            account: string | null;
+            /** @description Who it is: an ARN, or a service account's address. Null if the cloud does not know it. */
+            identity: string | null;
+            /** @description Why the cloud does not take it, and what to do. Null if it does. */
+            message: string | null;
         };
         /** @description All cloud credentials. */
         CredentialList: {
@@ -843,6 +919,114 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    connect_cluster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this request, so that it is done once however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterToConnect"];
+            };
+        };
+        responses: {
+            /** @description This very request was done before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description It is connected now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The file is not a kubeconfig */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The cluster, its name or its folder in Git is known already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable, or the kubeconfig cannot be used */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts; see Retry-After */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1325,6 +1509,65 @@ export interface operations {
                 };
             };
             /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The credential's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the cloud says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialCheck"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such credential */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The cloud cannot be reached */
             503: {
                 headers: {
                     [name: string]: unknown;

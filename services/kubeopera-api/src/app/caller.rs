@@ -58,7 +58,11 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::SeeTokens
         | Action::MakeToken
         | Action::RevokeToken => true,
-        Action::RegisterCluster | Action::CheckKubeconfig => {
+        Action::RegisterCluster
+        | Action::CheckKubeconfig
+        | Action::TryToConnect
+        | Action::ConnectCluster
+        | Action::DisconnectCluster => {
             matches!(role, Role::PlatformAdministrator | Role::Operator)
         }
         Action::SeeUsers
@@ -70,7 +74,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::SeeCredentials
         | Action::AddCredential
         | Action::ChangeCredential
-        | Action::DeleteCredential => matches!(role, Role::PlatformAdministrator),
+        | Action::DeleteCredential
+        | Action::DeleteCluster => matches!(role, Role::PlatformAdministrator),
         // KubeOpera's own, when it follows what somebody did in Kubernetes.
         Action::AdoptCluster | Action::RemoveCluster => false,
     }

@@ -12,7 +12,11 @@ use vocabulary::{Trouble, TroubleKind};
 use super::{Caller, Platform};
 use crate::{
     error::AppError,
-    store::{audit::Action, budget, clusters},
+    store::{
+        audit::Action,
+        budget,
+        clusters::{self, Record},
+    },
     verdict::{ContextVerdict, Finding, FoundCluster, KnownCluster, KubeconfigCheck, Verdict},
     view::NodeCount,
 };
@@ -133,7 +137,7 @@ impl Platform {
     /// What KubeOpera knows of a cluster with this identity, whatever its names, addresses and users are.
     pub(super) async fn known_as(&self, uid: &str) -> Result<Option<Known>, AppError> {
         if let Some(record) = clusters::by_kube_system_uid(&self.db, uid).await? {
-            return Ok(Some(Known::Connected(KnownCluster { id: record.id.uuid(), name: record.name.to_string() })));
+            return Ok(Some(Known::connected(&record)));
         }
         let own = tokio::time::timeout(LOOK_WITHIN, kube_kit::cluster_uid(&self.client)).await;
         let own =
@@ -151,6 +155,10 @@ pub(super) enum Known {
 }
 
 impl Known {
+    pub(super) fn connected(record: &Record) -> Self {
+        Self::Connected(KnownCluster { id: record.id.uuid(), name: record.name.to_string() })
+    }
+
     pub(super) fn finding(&self) -> Finding {
         match self {
             Self::Connected(KnownCluster { name, .. }) => Finding::new(

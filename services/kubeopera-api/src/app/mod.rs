@@ -2,6 +2,7 @@
 
 mod caller;
 pub(crate) mod clusters;
+pub(crate) mod connect;
 mod credentials;
 mod doctor;
 mod elsewhere;

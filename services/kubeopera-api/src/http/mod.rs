@@ -2,6 +2,7 @@
 
 mod caller;
 mod clusters;
+mod connect;
 mod credentials;
 mod events;
 mod fields;
@@ -85,6 +86,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
 /// Routes behind a session that take a whole kubeconfig.
 fn guarded_routes_for_files() -> OpenApiRouter<Arc<Platform>> {
     OpenApiRouter::new()
+        .routes(routes!(connect::connect_cluster))
         .routes(routes!(kubeconfig_check::check_kubeconfig))
         .layer(DefaultBodyLimit::max(LARGEST_FILE_BODY))
 }

@@ -1,6 +1,7 @@
 //! The HostCluster resources: watched, made when the outbox says so, and repaired when they and the records disagree.
 
 pub(crate) mod access;
+pub(crate) mod input_kubeconfig;
 pub(crate) mod observed;
 pub(crate) mod relay;
 pub(crate) mod repair;

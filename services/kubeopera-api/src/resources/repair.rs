@@ -2,7 +2,8 @@
 //!
 //! - a record whose resource is missing, and nobody was seen deleting it: the resource is made again;
 //! - a record being let go of whose resource is missing: the record goes;
-//! - a resource of ours without a record: it is taken on record, unless it is being deleted.
+//! - a resource of ours without a record: it is taken on record, unless it is being deleted;
+//! - a supplied kubeconfig of a cluster with neither: it is deleted.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -14,9 +15,10 @@ use service_kit::database::{begin_write, is_unique_violation};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-use super::resources;
+use super::{input_kubeconfig, resources};
 use crate::{
     app::Platform,
+    error::AppError,
     store::{
         audit::{self, Action, Actor, Outcome},
         clusters::{self, Record},
@@ -39,6 +41,9 @@ pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: Cancellati
         }
         if let Err(error) = repair(&platform, &mut told).await {
             tracing::warn!("records and resources are compared later: {}", service_kit::chain(&error));
+        }
+        if let Err(error) = sweep(&platform).await {
+            tracing::warn!("left-over kubeconfigs are deleted later: {}", service_kit::chain(&error));
         }
     }
 }
@@ -69,6 +74,14 @@ pub(crate) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) 
         }
     }
     Ok(())
+}
+
+/// Deletes kubeconfigs of clusters that are neither on record nor have a resource.
+pub(crate) async fn sweep(platform: &Platform) -> Result<(), AppError> {
+    let Some(seen) = platform.observed.all() else { return Ok(()) };
+    let on_record: BTreeSet<_> = clusters::ids(&platform.db).await?.into_iter().collect();
+    let is_known = |cluster| on_record.contains(&cluster) || seen.contains_key(&cluster);
+    Ok(input_kubeconfig::sweep(&platform.client, is_known).await?)
 }
 
 /// Made by KubeOpera, or by somebody who wants it to look so: it has the label every HostCluster of ours has.

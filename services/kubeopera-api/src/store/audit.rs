@@ -43,6 +43,11 @@ pub(crate) enum Action {
     SeeClusters,
     RegisterCluster,
     CheckKubeconfig,
+    /// A kubeconfig was tried, whatever came of it.
+    TryToConnect,
+    ConnectCluster,
+    DisconnectCluster,
+    DeleteCluster,
     /// A HostCluster that KubeOpera had no record of was taken on record.
     AdoptCluster,
     /// A HostCluster was deleted in Kubernetes, which lets go of the cluster.
@@ -82,6 +87,10 @@ impl Action {
             Self::SeeClusters => "see_clusters",
             Self::RegisterCluster => "register_cluster",
             Self::CheckKubeconfig => "check_kubeconfig",
+            Self::TryToConnect => "try_to_connect",
+            Self::ConnectCluster => "connect_cluster",
+            Self::DisconnectCluster => "disconnect_cluster",
+            Self::DeleteCluster => "delete_cluster",
             Self::AdoptCluster => "adopt_cluster",
             Self::RemoveCluster => "remove_cluster",
             Self::SeeUsers => "see_users",

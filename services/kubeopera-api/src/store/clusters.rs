@@ -2,7 +2,12 @@
 
 use host_cluster_controller_crd::{HostCluster, HostClusterSpec};
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*};
+use sea_orm::{
+    ActiveValue::Set,
+    ExprTrait, QueryOrder, QuerySelect,
+    entity::prelude::*,
+    sea_query::{Func, LikeExpr},
+};
 use service_kit::database::Micros;
 use uuid::Uuid;
 use vocabulary::{ClusterId, ClusterName};
@@ -103,6 +108,26 @@ pub(crate) async fn by_kube_system_uid(db: &impl ConnectionTrait, uid: &str) -> 
 
 pub(crate) async fn host(db: &impl ConnectionTrait) -> Result<Option<Record>, DbErr> {
     Entity::find().filter(Column::IsHost.eq(true)).one(db).await?.map(Record::try_from).transpose()
+}
+
+pub(crate) async fn by_name(db: &impl ConnectionTrait, name: &ClusterName) -> Result<Option<Record>, DbErr> {
+    Entity::find().filter(Column::Name.eq(name.as_str())).one(db).await?.map(Record::try_from).transpose()
+}
+
+/// A cluster with the same folder in a repository, or with one that lies in it or around it, whatever the case of its
+/// letters: on some systems two folders that differ only in case are one.
+pub(crate) async fn sharing_tree(
+    db: &impl ConnectionTrait,
+    git_url: &str,
+    git_path: &str,
+) -> Result<Option<Record>, DbErr> {
+    let path = git_path.to_lowercase();
+    let around = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path.as_str()]);
+    let lower = || Expr::expr(Func::lower(Expr::col(Column::GitPath)));
+    let within = path.replace('_', "\\_") + "/%";
+    let shares = lower().is_in(around).or(lower().like(LikeExpr::new(within).escape('\\')));
+    let other = Entity::find().filter(Column::GitUrl.eq(git_url).and(shares)).one(db).await?;
+    other.map(Record::try_from).transpose()
 }
 
 /// Whether a name, or the Git path that would come with it, is taken.

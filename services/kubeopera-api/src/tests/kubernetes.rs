@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 /// UID of its kube-system namespace.
 pub(super) const UID: &str = "0b7a6b8e-uid-of-kube-system";
+const SECRETS: &str = "/api/v1/namespaces/kubeopera-system/secrets";
 const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
 
 /// An API server that knows `kube-system`, nodes and HostCluster resources.
@@ -30,6 +31,7 @@ struct State {
     kube_system_uid: String,
     nodes: Vec<Value>,
     resources: BTreeMap<String, Value>,
+    secrets: BTreeMap<String, Value>,
     /// Every change so far, as a watch tells it.
     log: Vec<String>,
     /// What the next creates are answered with instead of being done.
@@ -118,6 +120,17 @@ impl ApiServer {
         self.state.lock().unwrap().resources.values().cloned().collect()
     }
 
+    pub(super) fn secrets(&self) -> Vec<Value> {
+        self.state.lock().unwrap().secrets.values().cloned().collect()
+    }
+
+    /// Lets time pass over all Secrets.
+    pub(super) fn age_secrets(&self) {
+        for secret in self.state.lock().unwrap().secrets.values_mut() {
+            secret["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z".into();
+        }
+    }
+
     /// Puts a resource there, as `kubectl` or the controller would.
     pub(super) fn put(&self, mut resource: Value) {
         let mut state = self.state.lock().unwrap();
@@ -167,6 +180,54 @@ impl ApiServer {
                 StatusCode::OK,
                 &json!({"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": state.nodes}),
             ),
+            (&Method::POST, SECRETS) => {
+                let mut secret: Value = serde_json::from_slice(body).unwrap();
+                let name = secret["metadata"]["name"].as_str().unwrap().to_owned();
+                if state.secrets.contains_key(&name) {
+                    return Ok(refusal(StatusCode::CONFLICT, "AlreadyExists"));
+                }
+                secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
+                state.secrets.insert(name, secret.clone());
+                answer(StatusCode::CREATED, &secret)
+            }
+            (&Method::GET, SECRETS) => {
+                let items: Vec<_> =
+                    state.secrets.values().map(|secret| json!({"metadata": secret["metadata"]})).collect();
+                answer(
+                    StatusCode::OK,
+                    &json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": items}),
+                )
+            }
+            (method, one) if one.starts_with(SECRETS) => {
+                let name = one.rsplit('/').next().unwrap();
+                let Some(secret) = state.secrets.get(name).cloned() else {
+                    return Ok(refusal(StatusCode::NOT_FOUND, "NotFound"));
+                };
+                if method == Method::DELETE {
+                    state.secrets.remove(name);
+                }
+                answer(StatusCode::OK, &secret)
+            }
+            (&Method::DELETE | &Method::PATCH, one) if one.starts_with(RESOURCES) => {
+                let name = one.rsplit('/').next().unwrap().to_owned();
+                let Some(mut resource) = state.resources.get(&name).cloned() else {
+                    return Ok(refusal(StatusCode::NOT_FOUND, "NotFound"));
+                };
+                let is_deletion = parts.method == Method::DELETE;
+                if is_deletion {
+                    resource["metadata"]["deletionTimestamp"] = "2026-11-30T09:00:00Z".into();
+                } else {
+                    let patch: Value = serde_json::from_slice(body).unwrap();
+                    resource["metadata"]["annotations"] = patch["metadata"]["annotations"].clone();
+                }
+                // Like the controller, which is seen deleting first and lets go later.
+                state.tell("MODIFIED", &mut resource);
+                state.resources.insert(name, resource.clone());
+                let revision = state.log.len();
+                drop(state);
+                self.news.send_replace(revision);
+                answer(StatusCode::OK, &resource)
+            }
             (&Method::GET, RESOURCES) if query.contains("watch=true") => {
                 let seen = query.split('&').find_map(|pair| pair.strip_prefix("resourceVersion=")).unwrap();
                 Response::new(self.watch(seen.parse().unwrap()))

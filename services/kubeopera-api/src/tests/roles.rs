@@ -17,6 +17,7 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("GET", "/api/v1/session", [401, 200, 200, 200]),
     ("GET", "/api/v1/clusters", [401, 200, 200, 200]),
     ("GET", "/api/v1/clusters/{id}", [401, 404, 404, 404]),
+    ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/kubeconfig-check", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),
     ("GET", "/api/v1/events", [401, 200, 200, 200]),

@@ -1,0 +1,119 @@
+//! The Secrets with kubeconfigs as they were supplied.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use jiff::Timestamp;
+use k8s_openapi::{ByteString, api::core::v1::Secret};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions},
+};
+use kube_kit::{Attempt, is_not_found, trouble};
+use vocabulary::{ClusterId, Trouble};
+
+const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
+/// The supplied file, byte by byte.
+const KUBECONFIG: &str = "kubeconfig";
+/// The context to use, if it is not the file's current one.
+const CONTEXT: &str = "context";
+/// A Secret without a record that is older is left over: no request takes that long.
+const LEFT_OVER_AFTER: Duration = Duration::from_mins(10);
+
+/// What somebody supplied.
+pub(crate) struct Given<'a> {
+    pub(crate) kubeconfig: &'a [u8],
+    /// The context to use, if it is not the file's current one.
+    pub(crate) context: Option<String>,
+}
+
+/// Whether a Secret holds what was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It was written now.
+    Now,
+    /// It was there and holds the same.
+    Before,
+    /// It was there and holds something else, and was left alone.
+    Another,
+}
+
+fn secrets(client: &Client) -> Api<Secret> {
+    Api::namespaced(client.clone(), NAMESPACE)
+}
+
+impl Given<'_> {
+    fn data(&self) -> BTreeMap<String, ByteString> {
+        let context = self.context.iter().map(|context| (CONTEXT.to_owned(), ByteString(context.clone().into_bytes())));
+        context.chain([(KUBECONFIG.to_owned(), ByteString(self.kubeconfig.to_vec()))]).collect()
+    }
+
+    fn secret(&self, cluster: ClusterId) -> Secret {
+        let labels =
+            [(LABEL_CLUSTER_ID.to_owned(), cluster.to_string()), (MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())];
+        Secret {
+            metadata: ObjectMeta {
+                name: Some(cluster.input_kubeconfig_secret()),
+                namespace: Some(NAMESPACE.to_owned()),
+                labels: Some(labels.into()),
+                ..ObjectMeta::default()
+            },
+            data: Some(self.data()),
+            type_: Some("Opaque".to_owned()),
+            ..Secret::default()
+        }
+    }
+}
+
+/// Makes the Secret exist. One that is there is never written over.
+pub(crate) async fn keep(client: &Client, cluster: ClusterId, given: &Given<'_>) -> Result<Kept, Trouble> {
+    let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
+    match secrets(client).create(&params, &given.secret(cluster)).await {
+        Ok(_) => Ok(Kept::Now),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => {
+            Ok(if is(client, cluster, given).await? { Kept::Before } else { Kept::Another })
+        }
+        Err(error) => Err(trouble(Attempt("store the kubeconfig in a Secret"), &error)),
+    }
+}
+
+/// Whether the cluster's Secret holds exactly this.
+pub(crate) async fn is(client: &Client, cluster: ClusterId, given: &Given<'_>) -> Result<bool, Trouble> {
+    let attempt = Attempt("read the Secret with the kubeconfig");
+    let found = secrets(client).get_opt(&cluster.input_kubeconfig_secret()).await;
+    let found = found.map_err(|error| trouble(attempt, &error))?;
+    Ok(found.is_some_and(|secret| {
+        let labels = secret.metadata.labels.unwrap_or_default();
+        labels.get(LABEL_CLUSTER_ID) == Some(&cluster.to_string()) && secret.data == Some(given.data())
+    }))
+}
+
+/// Deletes it; one that is gone is fine.
+pub(crate) async fn delete(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
+    match secrets(client).delete(&cluster.input_kubeconfig_secret(), &DeleteParams::default()).await {
+        Err(error) if !is_not_found(&error) => Err(trouble(Attempt("delete the Secret with the kubeconfig"), &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes Secrets of clusters that nobody knows: whoever connected them was killed before they were on record.
+pub(crate) async fn sweep(client: &Client, is_known: impl Fn(ClusterId) -> bool) -> Result<(), Trouble> {
+    let attempt = Attempt("delete left-over Secrets with kubeconfigs");
+    let ours = ListParams::default().labels(&format!("{}={},{LABEL_CLUSTER_ID}", MANAGED_BY.0, MANAGED_BY.1));
+    let all = secrets(client).list_metadata(&ours).await.map_err(|error| trouble(attempt, &error))?;
+    for secret in all.items {
+        let metadata = secret.metadata;
+        let label = metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
+        let Some(cluster) = label.and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
+        let name = cluster.input_kubeconfig_secret();
+        let is_old = metadata.creation_timestamp.is_some_and(|made| made.0 + LEFT_OVER_AFTER < Timestamp::now());
+        if metadata.name.as_ref() != Some(&name) || !is_old || is_known(cluster) {
+            continue;
+        }
+        let params = DeleteParams::default()
+            .preconditions(Preconditions { uid: metadata.uid, resource_version: metadata.resource_version });
+        secrets(client).delete(&name, &params).await.map_err(|error| trouble(attempt, &error))?;
+        tracing::info!(cluster.id = %cluster, "a kubeconfig of a cluster that was never connected was deleted");
+    }
+    Ok(())
+}
