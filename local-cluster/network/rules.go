@@ -5,6 +5,9 @@ import (
 	"fmt"
 )
 
+// mirrorSubnet is cluster number 0's, which is no cluster's: the mirror's address is in it.
+const mirrorSubnet = "10.201.0.0/24"
+
 // rule is one rule of iptables, in the form in which it can be looked for, added and deleted.
 type rule struct {
 	table, chain string
@@ -20,6 +23,9 @@ func (n Network) rules() []rule {
 		{"nat", "POSTROUTING", append([]string{"-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"}, comment...)},
 		{"filter", "FORWARD", append([]string{"-i", n.Bridge(), "-j", "ACCEPT"}, comment...)},
 		{"filter", "FORWARD", append([]string{"-o", n.Bridge(), "-j", "ACCEPT"}, comment...)},
+		// While the mirror is down its address is nobody's here, and a request for it must not reach another network's. The last
+		// rule is inserted on top.
+		{"filter", "FORWARD", append([]string{"-i", n.Bridge(), "-d", mirrorSubnet, "-j", "REJECT"}, comment...)},
 	}
 }
 
