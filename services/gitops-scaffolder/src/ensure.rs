@@ -23,13 +23,24 @@ use crate::{
 /// How often a push may be overtaken. With the pauses between, that is about half a minute of others pushing.
 const ATTEMPTS: u32 = 12;
 
+/// How often in a row a push may not be taken although the branch stands still: about three seconds, longer than anybody
+/// else holds its lock.
+const ATTEMPTS_AT_A_STANDSTILL: u32 = 6;
+
 /// No file of a tree is near this many bytes.
 pub(crate) const LARGEST_FILE: u64 = 1 << 20;
 
 /// Why one attempt did not succeed.
 pub(crate) enum Setback {
-    /// Somebody else pushed in between.
-    Overtaken,
+    /// The server did not take the push just now: mostly because somebody else pushed in between.
+    NotTaken {
+        /// The branch.
+        branch: String,
+        /// Where it stood before.
+        tip: Option<String>,
+        /// What the server said.
+        words: String,
+    },
     /// Our clone cannot be used.
     CloneBroken(Failure),
     /// Something that another attempt at once would not mend.
@@ -49,11 +60,18 @@ impl Scaffolder {
         let turn = self.turn(&clone.folder).await;
         let _turn = turn.lock().await;
         let mut made_anew = false;
+        let (mut stood_at, mut standstill) = (None, 0);
         for attempt in 0..ATTEMPTS {
             match self.attempt(inputs, destination, &clone).await {
                 Ok(written) => return Ok(written),
                 Err(Setback::Trouble(trouble)) => return Err(trouble),
-                Err(Setback::Overtaken) => {
+                Err(Setback::NotTaken { branch, tip, words }) => {
+                    let tip = Some(tip);
+                    standstill = if stood_at == tip { standstill + 1 } else { 1 };
+                    stood_at = tip;
+                    if standstill == ATTEMPTS_AT_A_STANDSTILL {
+                        return Err(trouble::not_taken(&destination.url, &branch, &words));
+                    }
                     let longest = 100_u64 << attempt.min(5);
                     let pause = rand::rng().random_range(longest / 2..=longest);
                     tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -99,7 +117,7 @@ impl Scaffolder {
         let message = message(inputs, &tree, lock.is_none());
         let change = change(&committer, &message, &inputs.path, &changes);
         let commit = clone.commit(tip.as_deref(), &change).await.map_err(Setback::CloneBroken)?;
-        push(clone, &commit, &branch, destination).await?;
+        push(clone, &commit, &branch, tip, destination).await?;
         tracing::info!(cluster.id = %inputs.cluster, %commit, branch, "committed the cluster's tree");
         Ok(written(commit))
     }
@@ -248,10 +266,16 @@ fn change<'a>(committer: &'a str, message: &'a str, path: &GitPath, changes: &Ch
     }
 }
 
-async fn push(clone: &Clone<'_>, commit: &str, branch: &str, destination: &Destination) -> Result<(), Setback> {
+async fn push(
+    clone: &Clone<'_>,
+    commit: &str,
+    branch: &str,
+    tip: Option<String>,
+    destination: &Destination,
+) -> Result<(), Setback> {
     let Err(failure) = clone.push(commit, branch).await else { return Ok(()) };
     match trouble::refusal(&failure) {
-        Refusal::Overtaken => Err(Setback::Overtaken),
+        Refusal::NotNow(words) => Err(Setback::NotTaken { branch: branch.to_owned(), tip, words }),
         Refusal::Refused(words) => Err(trouble::refused(&destination.url, branch, &words).into()),
         Refusal::Other => Err(trouble::of(&failure, &destination.url, Attempt::Write).into()),
     }

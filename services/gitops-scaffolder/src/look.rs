@@ -29,7 +29,7 @@ impl Scaffolder {
                 clone.discard().await.map_err(|failure| local(&failure))?;
                 Err(local(&failure))
             }
-            Err(Setback::Overtaken) => Err(busy(destination)),
+            Err(Setback::NotTaken { .. }) => Err(busy(destination)),
         }
     }
 

@@ -114,8 +114,8 @@ pub(crate) fn is_about_the_clone(failure: &Failure) -> bool {
 /// How a push that git delivered was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Somebody else pushed first.
-    Overtaken,
+    /// Somebody else pushed first, or holds the branch at the moment; what the server said.
+    NotNow(String),
     /// The server's rules say no, in these words.
     Refused(String),
     /// Something else.
@@ -127,7 +127,7 @@ pub(crate) fn refusal(failure: &Failure) -> Refusal {
     let Failure::Failed { output, complaint } = failure else { return Refusal::Other };
     let both = format!("{output}\n{complaint}");
     let says = |words: &[&str]| words.iter().any(|word| both.contains(word));
-    let overtaken = [
+    let not_now = [
         "fetch first",
         "non-fast-forward",
         "stale info",
@@ -138,8 +138,8 @@ pub(crate) fn refusal(failure: &Failure) -> Refusal {
         "incorrect old value",
         "remote ref updated since checkout",
     ];
-    if says(&overtaken) {
-        Refusal::Overtaken
+    if says(&not_now) {
+        Refusal::NotNow(server_words(&both))
     } else if says(&["[remote rejected]", "GH006", "GH013", "GL-HOOK-ERR", "TF402455", "protected branch"]) {
         Refusal::Refused(server_words(&both))
     } else {
@@ -154,6 +154,17 @@ pub(crate) fn refused(url: &GitUrl, branch: &str, words: &str) -> Trouble {
         format!(
             "The Git server of {url} refuses the change to the branch {branch}: {words}. Allow KubeOpera's user to push to \
              this branch, or use another repository."
+        ),
+    )
+}
+
+/// The trouble of a push that the server does not take although nobody else pushes.
+pub(crate) fn not_taken(url: &GitUrl, branch: &str, words: &str) -> Trouble {
+    Trouble::transient(
+        "GitPushNotTaken",
+        format!(
+            "The Git server of {url} does not take the change to the branch {branch}, although the branch stands still: \
+             {words}. KubeOpera tries again; if it stays like this, the server needs a look."
         ),
     )
 }
@@ -222,13 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_push_is_either_overtaken_or_against_the_rules() {
+    fn a_refused_push_is_either_too_late_or_against_the_rules() {
         let refused = |output: &str, complaint: &str| {
             refusal(&Failure::Failed { output: output.to_owned(), complaint: complaint.to_owned() })
         };
 
-        assert_eq!(refused("!\ta:b\t[rejected] (fetch first)", ""), Refusal::Overtaken);
-        assert_eq!(refused("!\ta:b\t[remote rejected] (cannot lock ref 'refs/heads/main')", ""), Refusal::Overtaken);
+        assert_eq!(refused("!\ta:b\t[rejected] (fetch first)", ""), Refusal::NotNow("“no reason given”".to_owned()));
+        assert_eq!(
+            refused(
+                "!\ta:b\t[remote rejected] (failed to update ref)",
+                "remote: error: cannot lock ref 'refs/heads/main'"
+            ),
+            Refusal::NotNow("“error: cannot lock ref 'refs/heads/main'”".to_owned())
+        );
         assert_eq!(
             refused("!\ta:b\t[remote rejected] (pre-receive hook declined)", "remote: GL-HOOK: no\u{7} bots \n"),
             Refusal::Refused("“GL-HOOK: no bots”".to_owned())

@@ -8,7 +8,7 @@ use gitops_scaffolder_contract::{Destination, GitOpsScaffolder};
 use tokio::net::TcpListener;
 use vocabulary::{Trouble, TroubleKind};
 
-use crate::stage::{CANARY, READ_ONLY, Stage, inputs};
+use crate::stage::{CANARY, READ_ONLY, Stage, inputs, with_domain};
 
 /// The trouble of writing a tree there.
 async fn trouble(stage: &Stage, destination: &Destination) -> Trouble {
@@ -56,6 +56,24 @@ async fn the_words_of_a_hook_that_refuses_are_passed_on() {
 
     is(&trouble, TroubleKind::Rejected, "GitPushRefused");
     assert!(trouble.message.contains("“Branch main is protected: open a merge request.”"), "{trouble}");
+}
+
+#[tokio::test]
+async fn a_branch_that_stays_locked_is_told_in_the_servers_words_and_not_blamed_on_others() {
+    let stage = Stage::new().await;
+    let (scaffolder, before) = (stage.scaffolder("a").await, inputs("prod"));
+    scaffolder.ensure_tree(&before, &stage.destination()).await.unwrap();
+    let lock = stage.repository.folder().join("refs/heads/main.lock");
+    std::fs::write(&lock, "").unwrap();
+    let changed = with_domain(&before, "prod.acme.com");
+
+    let trouble = scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap_err();
+
+    is(&trouble, TroubleKind::Transient, "GitPushNotTaken");
+    assert!(trouble.message.contains("cannot lock ref 'refs/heads/main'"), "{trouble}");
+    std::fs::remove_file(&lock).unwrap();
+    scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+    assert_eq!(stage.history("main").len(), 2);
 }
 
 #[tokio::test]
