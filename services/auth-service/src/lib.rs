@@ -4,6 +4,7 @@
 //! with a key that is not in the database. Nothing here ever logs a secret.
 
 mod access_tokens;
+mod cloud;
 mod credentials;
 pub mod keys;
 mod password;
@@ -24,6 +25,7 @@ use service_kit::database::begin_write;
 use vocabulary::{AdminUsername, ClusterId, Email, Secret};
 
 use crate::{password::Passwords, store::users};
+pub use cloud::Clouds;
 pub use sealing::{KeyId, NotRootKeys, RootKeys};
 
 /// Name of the first administrator of a KubeOpera.
@@ -37,6 +39,7 @@ pub struct AuthService {
     db: DatabaseConnection,
     passwords: Passwords,
     root_keys: RootKeys,
+    clouds: Clouds,
     clock: Clock,
 }
 
@@ -70,7 +73,12 @@ impl AuthService {
     async fn open_at(db: DatabaseConnection, root_keys: RootKeys, clock: Clock) -> Result<Self, SetUpError> {
         service_kit::database::migrate::<store::Migrator>(&db).await?;
         keys::admit(&db, &root_keys, clock()).await?;
-        Ok(Self { db, passwords: Passwords::new().await?, root_keys, clock })
+        Ok(Self { db, passwords: Passwords::new().await?, root_keys, clouds: Clouds::default(), clock })
+    }
+
+    /// Asks about credentials elsewhere than at the clouds' own addresses.
+    pub fn with_clouds(self, clouds: Clouds) -> Self {
+        Self { clouds, ..self }
     }
 
     /// Makes a first administrator with a random password if there is no user at all, and says whether it did.

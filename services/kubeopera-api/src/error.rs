@@ -216,6 +216,13 @@ fn credential(error: &CredentialError) -> Problem {
             "This credential cannot be read: what is stored was altered, or its encryption key is missing.",
         )
         .hint("Save the credential again. The log tells more under the id of this request."),
+        CredentialError::CloudUnreachable { cloud } => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "cloud_unreachable",
+            format!("{cloud} could not be asked, so nothing is known about this credential."),
+        )
+        .hint("Look whether KubeOpera can reach the internet, then try again.")
+        .retry_after(std::time::Duration::from_secs(10)),
         CredentialError::Unavailable => not_now("auth-service is not available at the moment."),
     }
 }

@@ -122,6 +122,23 @@ pub enum CloudAccess {
     },
 }
 
+/// What a cloud says of a credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It knows it.
+    Accepted {
+        /// The AWS account or GCP project.
+        account: String,
+        /// Who it is: an ARN, or a service account's address.
+        identity: String,
+    },
+    /// It does not take it.
+    Refused {
+        /// Why and what to do, in whole sentences.
+        message: String,
+    },
+}
+
 /// Why something about credentials was not done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CredentialError {
@@ -153,6 +170,12 @@ pub enum CredentialError {
     /// What is stored was altered, or sealed with a key that is not there any more.
     #[error("the credential cannot be read")]
     Unreadable,
+    /// The cloud could not be asked, which says nothing about the credential.
+    #[error("{cloud} cannot be reached")]
+    CloudUnreachable {
+        /// Which cloud.
+        cloud: &'static str,
+    },
     /// Database or service out of reach.
     #[error("auth-service is not available at the moment")]
     Unavailable,
@@ -177,6 +200,9 @@ pub trait Credentials: Send + Sync {
 
     /// Forgets a credential that nothing uses.
     async fn delete_credential(&self, credential: CredentialId) -> Result<(), CredentialError>;
+
+    /// Asks the cloud who a credential is. Nothing is changed there or here.
+    async fn check_credential(&self, credential: CredentialId) -> Result<CheckOutcome, CredentialError>;
 
     /// Lets a cluster use a credential. A cluster has one at a time: another one takes the place of the first.
     async fn bind(&self, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError>;

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use vocabulary::{AdminUsername, ClusterId, Email, Secret};
 
 pub use credentials::{
-    AwsAccessKey, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials, NewSecret,
-    SavedCredential,
+    AwsAccessKey, CheckOutcome, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials,
+    NewSecret, SavedCredential,
 };
 pub use people::{
     AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange, Whose,

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// A key file has about 2.3 KB.
 pub(crate) const LARGEST: usize = 16 * 1024;
 
-const TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
+pub(crate) const TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 const AUTH_URI: &str = "https://accounts.google.com/o/oauth2/auth";
 const PROVIDER_CERTIFICATES: &str = "https://www.googleapis.com/oauth2/v1/certs";
 const CLIENT_CERTIFICATES: &str = "https://www.googleapis.com/robot/v1/metadata/x509/";

@@ -5,8 +5,8 @@ mod material;
 
 use async_trait::async_trait;
 use auth_service_contract::{
-    AwsAccessKey, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials, NewSecret,
-    SavedCredential,
+    AwsAccessKey, CheckOutcome, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials,
+    NewSecret, SavedCredential,
 };
 use sea_orm::{ConnectionTrait, DbErr};
 use service_kit::database::{begin_write, is_unique_violation};
@@ -112,6 +112,11 @@ impl Credentials for AuthService {
         }
         credentials::delete(&tx, credential.0).await.map_err(failed)?;
         tx.commit().await.map_err(failed)
+    }
+
+    async fn check_credential(&self, credential: CredentialId) -> Result<CheckOutcome, CredentialError> {
+        let access = self.access(credential).await?;
+        self.clouds.check(&access, (self.clock)()).await
     }
 
     async fn bind(&self, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError> {

@@ -74,6 +74,7 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::SeeCredentials
         | Action::AddCredential
         | Action::ChangeCredential
+        | Action::CheckCredential
         | Action::DeleteCredential
         | Action::DeleteCluster => matches!(role, Role::PlatformAdministrator),
         // KubeOpera's own, when it follows what somebody did in Kubernetes.

@@ -1,6 +1,6 @@
 //! Cloud credentials.
 
-use auth_service_contract::{Credential, CredentialError, CredentialId, NewSecret, SavedCredential};
+use auth_service_contract::{CheckOutcome, Credential, CredentialError, CredentialId, NewSecret, SavedCredential};
 use vocabulary::Label;
 
 use super::{Caller, Platform};
@@ -44,6 +44,18 @@ impl Platform {
         let changed = self.auth.change_credential(credential, label, secret).await?;
         self.done(caller, Action::ChangeCredential, credential).await?;
         Ok(changed)
+    }
+
+    /// Asks the cloud who one is.
+    pub(crate) async fn check_credential(
+        &self,
+        caller: &Caller,
+        credential: CredentialId,
+    ) -> Result<CheckOutcome, AppError> {
+        self.permit(caller, Action::CheckCredential).await?;
+        let outcome = self.auth.check_credential(credential).await?;
+        self.done(caller, Action::CheckCredential, credential).await?;
+        Ok(outcome)
     }
 
     /// Forgets one that nothing uses.

@@ -146,6 +146,35 @@ impl From<contract::Credential> for Credential {
     }
 }
 
+/// What the cloud says of a credential.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CredentialCheck {
+    /// Whether it knows it.
+    accepted: bool,
+    /// The AWS account or GCP project. Null if it does not.
+    #[schema(required)]
+    account: Option<String>,
+    /// Who it is: an ARN, or a service account's address. Null if the cloud does not know it.
+    #[schema(required)]
+    identity: Option<String>,
+    /// Why the cloud does not take it, and what to do. Null if it does.
+    #[schema(required)]
+    message: Option<String>,
+}
+
+impl From<contract::CheckOutcome> for CredentialCheck {
+    fn from(outcome: contract::CheckOutcome) -> Self {
+        match outcome {
+            contract::CheckOutcome::Accepted { account, identity } => {
+                Self { accepted: true, account: Some(account), identity: Some(identity), message: None }
+            }
+            contract::CheckOutcome::Refused { message } => {
+                Self { accepted: false, account: None, identity: None, message: Some(message) }
+            }
+        }
+    }
+}
+
 /// Lists cloud credentials by label.
 #[utoipa::path(
     get,
@@ -225,6 +254,30 @@ pub(crate) async fn change_credential(
     let label = change.label.map(|label| parsed("label", &label)).transpose()?;
     let secret = change.secret.map(contract::NewSecret::from);
     Ok(Json(platform.change_credential(&caller, credential(&id)?, label.as_ref(), secret).await?.into()))
+}
+
+/// Asks the cloud who a credential is. Nothing is changed by it.
+#[utoipa::path(
+    post,
+    path = "/api/v1/credentials/{id}/check",
+    tag = "credentials",
+    params(("id" = Uuid, Path, description = "The credential's id")),
+    security(("session" = []), ("token" = [])),
+    responses(
+        (status = 200, description = "What the cloud says", body = CredentialCheck),
+        (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "No such credential", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "The cloud cannot be reached", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn check_credential(
+    caller: Caller,
+    State(platform): State<Arc<Platform>>,
+    Path(id): Path<String>,
+) -> Result<Json<CredentialCheck>, AppError> {
+    platform.permit(&caller, Action::CheckCredential).await?;
+    Ok(Json(platform.check_credential(&caller, credential(&id)?).await?.into()))
 }
 
 /// Deletes a cloud credential that nothing uses.

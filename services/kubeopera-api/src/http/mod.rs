@@ -81,6 +81,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(tokens::revoke_token))
         .routes(routes!(credentials::list_credentials, credentials::add_credential))
         .routes(routes!(credentials::change_credential, credentials::delete_credential))
+        .routes(routes!(credentials::check_credential))
 }
 
 /// Routes behind a session that take a whole kubeconfig.

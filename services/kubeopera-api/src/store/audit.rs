@@ -67,6 +67,7 @@ pub(crate) enum Action {
     SeeCredentials,
     AddCredential,
     ChangeCredential,
+    CheckCredential,
     DeleteCredential,
 }
 
@@ -108,6 +109,7 @@ impl Action {
             Self::SeeCredentials => "see_credentials",
             Self::AddCredential => "add_credential",
             Self::ChangeCredential => "change_credential",
+            Self::CheckCredential => "check_credential",
             Self::DeleteCredential => "delete_credential",
         }
     }

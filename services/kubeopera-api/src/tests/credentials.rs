@@ -12,6 +12,7 @@ on_both_databases! {
     a_role_gets_an_external_id_that_is_shown_once
     what_is_no_credential_is_refused_by_its_field
     a_credential_in_use_is_not_deleted_and_the_answer_names_the_clusters
+    a_cloud_that_cannot_be_asked_says_nothing_about_a_credential
     changes_of_credentials_are_written_down
 }
 
@@ -153,6 +154,24 @@ async fn a_credential_in_use_is_not_deleted_and_the_answer_names_the_clusters(wo
         world.platform.auth.release(cluster).await.unwrap();
     }
     assert_eq!(world.call(Method::DELETE, &path_of(&saved), Some(&administrator)).await.status, StatusCode::NO_CONTENT);
+}
+
+async fn a_cloud_that_cannot_be_asked_says_nothing_about_a_credential(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let key = world.save(&administrator, &access_key("Key")).await;
+    let role = json!({"type": "aws_assume_role", "role_arn": "arn:aws:iam::123456789012:role/kubeopera"});
+    let role = world.save(&administrator, &json!({"label": "Role", "secret": role})).await;
+    let check = async |saved: &Value| {
+        let path = format!("{}/check", path_of(saved));
+        world.call(Method::POST, &path, Some(&administrator)).await
+    };
+
+    let away = check(&key).await;
+    assert_eq!((away.status, away.code().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "cloud_unreachable"));
+    assert!(away.headers.contains_key("retry-after"));
+    let refused = check(&role).await;
+    assert_eq!((refused.status, &refused.json()["accepted"]), (StatusCode::OK, &json!(false)));
+    assert!(refused.json()["message"].as_str().unwrap().contains("source"), "{refused:?}");
 }
 
 async fn changes_of_credentials_are_written_down(world: World) {

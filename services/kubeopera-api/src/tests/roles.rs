@@ -33,6 +33,7 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("GET", "/api/v1/credentials", [401, 403, 403, 200]),
     ("POST", "/api/v1/credentials", [401, 403, 403, 415]),
     ("PATCH", "/api/v1/credentials/{id}", [401, 403, 403, 415]),
+    ("POST", "/api/v1/credentials/{id}/check", [401, 403, 403, 404]),
     ("DELETE", "/api/v1/credentials/{id}", [401, 403, 403, 404]),
     // Last, as it ends the session.
     ("DELETE", "/api/v1/session", [204, 204, 204, 204]),

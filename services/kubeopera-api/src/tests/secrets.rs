@@ -119,6 +119,7 @@ async fn save_credentials(world: &World, cookie: &str, answers: &mut Vec<Answer>
         answers.push(world.change(Method::POST, PATH, cookie, &body).await);
     }
     answers.push(world.change(Method::PATCH, &path, cookie, &good("Staging")).await);
+    answers.push(world.call(Method::POST, &format!("{path}/check"), Some(cookie)).await);
     let id = path.rsplit('/').next().unwrap().parse().unwrap();
     let cluster = vocabulary::ClusterId::random();
     world.platform.auth.bind(id, cluster).await.unwrap();

@@ -72,7 +72,7 @@ impl World {
 
     async fn on(url: String, folder: tempfile::TempDir) -> Self {
         let db = service_kit::database::open(&url).await.unwrap();
-        let auth = AuthService::open(db.clone(), root_keys(), Clouds::default()).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_clouds(no_clouds());
         for (name, role) in
             [("administrator", Role::PlatformAdministrator), ("operator", Role::Operator), ("viewer", Role::Viewer)]
         {
@@ -107,7 +107,7 @@ impl World {
     /// The same database and API server under a new process: everything in memory is gone.
     pub(super) async fn restarted(self) -> Self {
         let db = service_kit::database::open(&self.url).await.unwrap();
-        let auth = AuthService::open(db.clone(), root_keys(), Clouds::default()).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_clouds(no_clouds());
         Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
     }
 
@@ -189,6 +189,12 @@ impl World {
         };
         rows.iter().map(row_text).collect()
     }
+}
+
+/// Nobody answers there.
+fn no_clouds() -> Clouds {
+    let nowhere = || "http://127.0.0.1:9/".parse().unwrap();
+    Clouds { aws_sts: nowhere(), google_token: nowhere() }
 }
 
 /// The same at every start.
