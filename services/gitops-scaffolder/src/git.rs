@@ -2,5 +2,6 @@
 
 pub(crate) mod access;
 pub(crate) mod clone;
+pub(crate) mod left_behind;
 pub(crate) mod program;
 pub(crate) mod trouble;

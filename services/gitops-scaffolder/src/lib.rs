@@ -62,10 +62,12 @@ pub struct Scaffolder {
 }
 
 impl Scaffolder {
-    /// Prepares the working folder. What an earlier process left behind there is removed.
+    /// Prepares the working folder. What an earlier process left behind there is removed, once no Git that outlived it
+    /// works there any more.
     pub async fn new(config: Config) -> io::Result<Self> {
         let git = git::program::Git::new(&config.work_dir, config.network_deadline).await?;
         tokio::fs::create_dir_all(config.work_dir.join("clones")).await?;
+        git::left_behind::wait_for_end(&config.work_dir).await?;
         let access = config.work_dir.join("access");
         match tokio::fs::remove_dir_all(&access).await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

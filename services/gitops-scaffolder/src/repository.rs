@@ -18,6 +18,7 @@ use vocabulary::Secret;
 
 use crate::git::{
     clone::FIRST_BRANCH,
+    left_behind,
     program::{bare_command, configure},
 };
 
@@ -74,10 +75,11 @@ impl Repository {
 }
 
 /// Makes `dir/gitops.git` a repository, if it is none, whose default branch is `main` and whose history cannot be
-/// rewritten by anybody.
+/// rewritten by anybody. A Git that outlived an earlier process of ours is waited for first.
 pub async fn ensure(dir: &Path) -> io::Result<Repository> {
     let folder = dir.join(NAME);
     tokio::fs::create_dir_all(&folder).await?;
+    left_behind::wait_for_end(&folder).await?;
     remove_locks(&folder).await?;
     // `git init` again is harmless, and completes one that was interrupted.
     git(&folder, &["init", "--quiet", "--bare", &format!("--initial-branch={FIRST_BRANCH}"), "."]).await?;
@@ -94,8 +96,8 @@ pub async fn ensure(dir: &Path) -> io::Result<Repository> {
     Ok(Repository { folder })
 }
 
-/// Removes the locks of a Git that was cut off with its machine. Whoever prepares the repository is about to serve it,
-/// so nobody else is using it.
+/// Removes the locks of a Git that was cut off with its machine. Whoever prepares the repository is about to serve it
+/// and has waited for those that were at it, so nobody else is using it.
 async fn remove_locks(folder: &Path) -> io::Result<()> {
     let refs = folder.join("refs");
     let mut folders = vec![folder.to_owned(), refs.clone()];

@@ -99,6 +99,29 @@ async fn locks_of_a_machine_that_lost_power_do_not_stay() {
 }
 
 #[tokio::test]
+async fn a_git_that_outlived_its_process_is_waited_for_before_its_locks_are_removed() {
+    let stage = Stage::new().await;
+    let lock = stage.repository.folder().join("config.lock");
+    std::fs::write(&lock, "").unwrap();
+    let mut outlived = std::process::Command::new("git")
+        .args(["cat-file", "--batch"])
+        .current_dir(stage.repository.folder())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let preparing = repository::ensure(stage.folder.path());
+    tokio::pin!(preparing);
+
+    let at_once = tokio::time::timeout(std::time::Duration::from_millis(300), &mut preparing).await;
+    assert!(at_once.is_err() && lock.exists(), "the lock was removed under its owner");
+    drop(outlived.stdin.take());
+    outlived.wait().unwrap();
+
+    preparing.await.unwrap();
+    assert!(!lock.exists());
+}
+
+#[tokio::test]
 async fn preparing_it_again_changes_nothing() {
     let stage = Stage::new().await;
     let inputs = inputs("prod");
