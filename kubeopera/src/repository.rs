@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Context, bail};
 use gitops_scaffolder::repository::{Credentials, Repository, Visitor};
-use host_cluster_controller_crd::NAMESPACE;
+use host_cluster_controller_crd::{BUILT_IN_GIT_CREDENTIALS, NAMESPACE};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{
     Api,
@@ -17,8 +17,6 @@ use vocabulary::{GitUrl, SecretName};
 
 use crate::data_folder::{DataFolder, GitPasswords};
 
-/// Secret with the credentials of the built-in repository, in kubeopera-system.
-const BUILT_IN_SECRET: &str = "kubeopera-git-credentials";
 /// User who may push to the built-in repository: gitops-scaffolder.
 const WRITER: &str = "kubeopera";
 /// User who may only fetch from it: the clusters.
@@ -41,8 +39,11 @@ struct BuiltIn {
 
 impl TreeRepository {
     /// A repository that exists elsewhere.
-    pub(crate) const fn named(url: GitUrl, credentials_secret: SecretName) -> Self {
-        Self { url, credentials_secret, built_in: None }
+    pub(crate) fn named(url: GitUrl, credentials_secret: SecretName) -> anyhow::Result<Self> {
+        if credentials_secret.as_str() == BUILT_IN_GIT_CREDENTIALS {
+            bail!("the Secret {credentials_secret} is the built-in repository's. Put those for {url} into another.");
+        }
+        Ok(Self { url, credentials_secret, built_in: None })
     }
 
     /// The repository in the data folder, at an address that clusters can reach; its credentials are put into a Secret.
@@ -69,7 +70,7 @@ impl TreeRepository {
         };
         Ok(Self {
             url: url.parse().context("making the repository's URL")?,
-            credentials_secret: BUILT_IN_SECRET.parse().context("naming the repository's Secret")?,
+            credentials_secret: BUILT_IN_GIT_CREDENTIALS.parse().context("naming the repository's Secret")?,
             built_in: Some(BuiltIn { listener, repository, credentials }),
         })
     }
@@ -98,7 +99,7 @@ async fn store(client: &kube::Client, passwords: &GitPasswords) -> anyhow::Resul
     let secret = json!({
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": { "name": BUILT_IN_SECRET, "labels": { "app.kubernetes.io/managed-by": "kubeopera" } },
+        "metadata": { "name": BUILT_IN_GIT_CREDENTIALS, "labels": { "app.kubernetes.io/managed-by": "kubeopera" } },
         "type": "Opaque",
         "stringData": {
             "username": WRITER,
@@ -108,8 +109,25 @@ async fn store(client: &kube::Client, passwords: &GitPasswords) -> anyhow::Resul
         },
     });
     Api::<SecretObject>::namespaced(client.clone(), NAMESPACE)
-        .patch(BUILT_IN_SECRET, &PatchParams::apply("kubeopera").force(), &Patch::Apply(secret))
+        .patch(BUILT_IN_GIT_CREDENTIALS, &PatchParams::apply("kubeopera").force(), &Patch::Apply(secret))
         .await
         .map(drop)
-        .with_context(|| format!("storing the repository's credentials in Secret {NAMESPACE}/{BUILT_IN_SECRET}"))
+        .with_context(|| {
+            format!("storing the repository's credentials in Secret {NAMESPACE}/{BUILT_IN_GIT_CREDENTIALS}")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_of_ones_own_has_credentials_of_its_own() {
+        let named = |secret: &str| {
+            TreeRepository::named("https://git.acme.com/one.git".parse().unwrap(), secret.parse().unwrap())
+        };
+
+        assert!(named("acme-git").is_ok());
+        assert!(named(BUILT_IN_GIT_CREDENTIALS).err().unwrap().to_string().contains("another"));
+    }
 }

@@ -246,7 +246,7 @@ impl Options {
         cluster: &kube::Config,
     ) -> anyhow::Result<TreeRepository> {
         if let (Some(url), Some(secret)) = (&self.git_url, &self.git_credentials_secret) {
-            return Ok(TreeRepository::named(url.clone(), secret.clone()));
+            return TreeRepository::named(url.clone(), secret.clone());
         }
         let address = match self.git_address {
             Some(address) => address,

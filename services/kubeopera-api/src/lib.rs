@@ -17,7 +17,7 @@ mod view;
 use std::sync::Arc;
 
 use auth_service_contract::Authority;
-use sea_orm::DatabaseConnection;
+use sea_orm::{DatabaseConnection, DbErr};
 use service_kit::database::OpenError;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,9 @@ pub enum RunError {
     /// The tables could not be brought up to date.
     #[error(transparent)]
     Database(#[from] OpenError),
+    /// The records could not be read or written.
+    #[error("the clusters on record cannot be read or written")]
+    Records(#[from] DbErr),
     /// An origin in the configuration is none.
     #[error("the trusted origin is not an origin such as https://kubeopera.acme.com")]
     Origin,
@@ -60,6 +63,8 @@ pub async fn run(
     service_kit::database::migrate::<store::Migrator>(&db).await?;
     let platform = Arc::new(Platform::new(db, client, auth, defaults, shutdown.clone()));
     let router = http::router(Arc::clone(&platform), &config).map_err(|_| RunError::Origin)?;
+
+    resources::repository::follow(&platform).await?;
 
     let background = CancellationToken::new();
     let mut tasks = JoinSet::new();

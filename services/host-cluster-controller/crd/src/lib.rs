@@ -26,6 +26,9 @@ pub fn crd_yaml() -> Result<String, serde_saphyr::ser::Error> {
 
 /// Namespace of HostClusters and of the Secrets they name.
 pub const NAMESPACE: &str = "kubeopera-system";
+/// Secret in [`NAMESPACE`] with the credentials of the repository that KubeOpera serves itself. A HostCluster that names
+/// it has its tree there, whatever address the repository has at the moment.
+pub const BUILT_IN_GIT_CREDENTIALS: &str = "kubeopera-git-credentials";
 /// Namespace of the provisioning Jobs.
 pub const PROVISIONING_NAMESPACE: &str = "kubeopera-provisioning";
 /// API group of HostCluster and prefix of all labels and annotations of KubeOpera.

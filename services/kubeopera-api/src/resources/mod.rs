@@ -5,6 +5,7 @@ pub(crate) mod input_kubeconfig;
 pub(crate) mod observed;
 pub(crate) mod relay;
 pub(crate) mod repair;
+pub(crate) mod repository;
 pub(crate) mod watch;
 
 use host_cluster_controller_crd::{HostCluster, NAMESPACE};

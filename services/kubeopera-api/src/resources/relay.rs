@@ -1,12 +1,16 @@
-//! Does what the outbox says: makes the HostCluster of a record exist.
+//! Does what the outbox says: makes the HostCluster of a record exist, at the address its repository has.
 //!
 //! Everything here may happen twice, in this process after a crash or in another beside it: the name of the resource is
 //! the cluster's id, so that the second time finds the first one's work.
 
 use std::{sync::Arc, time::Duration};
 
+use host_cluster_controller_crd::{BUILT_IN_GIT_CREDENTIALS, HostCluster, HostClusterSpec};
 use jiff::Timestamp;
-use kube::api::PostParams;
+use kube::{
+    Api,
+    api::{Patch, PatchParams, PostParams},
+};
 use kube_kit::{Attempt, trouble};
 use sea_orm::DbErr;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +32,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause, also after a refusal: somebody may have changed what it was refused for.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
+/// Field manager of what is written to the resources.
+const MANAGER: &str = "kubeopera-api";
 const ATTEMPT: Attempt<'static> = Attempt("create the HostCluster resource");
 
 /// Works through the outbox whenever something is due.
@@ -63,7 +69,7 @@ pub(crate) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, D
 
 async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
     let record = clusters::by_id(&platform.db, entry.cluster).await?;
-    let Some(record) = record.filter(|record| record.removing_since.is_none()) else {
+    let Some(record) = record else {
         return outbox::done(&platform.db, entry.cluster).await;
     };
     match ensure(platform, &record).await {
@@ -80,23 +86,29 @@ async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
     Ok(())
 }
 
-/// Creates the resource. One that is there already is success if it is the record's.
+/// Creates the resource, unless its cluster is being let go of. One that is there already is success if it is the record's.
 async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
-    if record.is_host {
-        confirm_host(platform, record).await?;
-    }
+    let is_leaving = record.removing_since.is_some();
     let api = resources(&platform.client);
-    let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
-    let Err(refused) = api.create(&params, &record.resource()).await else { return Ok(()) };
-    if !matches!(&refused, kube::Error::Api(status) if status.is_already_exists()) {
-        return Err(trouble(ATTEMPT, &refused));
+    if !is_leaving {
+        if record.is_host {
+            confirm_host(platform, record).await?;
+        }
+        let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+        let Err(refused) = api.create(&params, &record.resource()).await else { return Ok(()) };
+        if !matches!(&refused, kube::Error::Api(status) if status.is_already_exists()) {
+            return Err(trouble(ATTEMPT, &refused));
+        }
     }
-    let existing = api.get(&record.id.to_string()).await.map_err(|error| trouble(ATTEMPT, &error))?;
-    if existing.metadata.deletion_timestamp.is_some() {
-        return Err(Trouble::waiting("BeingDeleted", "An earlier HostCluster resource is still being deleted."));
+    let existing = api.get_opt(&record.id.to_string()).await.map_err(|error| trouble(ATTEMPT, &error))?;
+    let Some(existing) = existing else {
+        return if is_leaving { Ok(()) } else { Err(being_deleted()) };
+    };
+    if existing.metadata.deletion_timestamp.is_some() && !is_leaving {
+        return Err(being_deleted());
     }
     if existing.spec.cluster_id == record.spec.cluster_id && existing.spec.git_ops_path == record.spec.git_ops_path {
-        return Ok(());
+        return follow_repository(&api, &existing.spec, record).await;
     }
     Err(Trouble::rejected(
         "AnotherResource",
@@ -105,6 +117,23 @@ async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
             record.id
         ),
     ))
+}
+
+fn being_deleted() -> Trouble {
+    Trouble::waiting("BeingDeleted", "An earlier HostCluster resource is still being deleted.")
+}
+
+/// Only the built-in repository's address is KubeOpera's to say; that of another is left as somebody may have written it.
+async fn follow_repository(api: &Api<HostCluster>, existing: &HostClusterSpec, record: &Record) -> Result<(), Trouble> {
+    let url = &record.spec.git_ops_repo_url;
+    let is_built_in = |spec: &HostClusterSpec| spec.git_credentials_secret_ref == BUILT_IN_GIT_CREDENTIALS;
+    if existing.git_ops_repo_url == *url || !is_built_in(existing) || !is_built_in(&record.spec) {
+        return Ok(());
+    }
+    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+    let patch = Patch::Merge(serde_json::json!({ "spec": { "gitOpsRepoURL": url } }));
+    let attempt = Attempt("write the repository's address into the HostCluster resource");
+    api.patch(&record.id.to_string(), &params, &patch).await.map(drop).map_err(|error| trouble(attempt, &error))
 }
 
 /// A host resource means the very cluster it is on. Made on another one, that one would become KubeOpera's unasked.

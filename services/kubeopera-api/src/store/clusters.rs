@@ -156,6 +156,21 @@ pub(crate) async fn ids(db: &impl ConnectionTrait) -> Result<Vec<ClusterId>, DbE
     Ok(ids.into_iter().map(ClusterId::from).collect())
 }
 
+/// Clusters whose tree is not at a repository's URL.
+pub(crate) async fn outside_of(db: &impl ConnectionTrait, git_url: &str) -> Result<Vec<Record>, DbErr> {
+    let rows = Entity::find().filter(Column::GitUrl.ne(git_url)).all(db).await?;
+    rows.into_iter().map(Record::try_from).collect()
+}
+
+/// Writes down that the repository with a cluster's tree has another URL.
+pub(crate) async fn move_to(db: &impl ConnectionTrait, record: &Record, git_url: &str) -> Result<(), DbErr> {
+    let spec = HostClusterSpec { git_ops_repo_url: git_url.to_owned(), ..record.spec.clone() };
+    let spec = serde_json::to_value(&spec).map_err(|why| DbErr::Json(why.to_string()))?;
+    let moved =
+        Entity::update_many().col_expr(Column::GitUrl, Expr::value(git_url)).col_expr(Column::Spec, Expr::value(spec));
+    moved.filter(Column::Id.eq(record.id.uuid())).exec(db).await.map(|_| ())
+}
+
 /// Writes down which cluster a record is about, once that is known.
 pub(crate) async fn identify(db: &impl ConnectionTrait, id: ClusterId, uid: &str) -> Result<(), DbErr> {
     let identified = Entity::update_many().col_expr(Column::KubeSystemUid, Expr::value(uid));

@@ -1,12 +1,23 @@
-//! A database belongs to one cluster.
+//! What may change between two starts: the cluster must not, the built-in repository's address may.
+
+use host_cluster_controller_crd::BUILT_IN_GIT_CREDENTIALS;
+use tokio_util::sync::CancellationToken;
 
 use super::{World, kubernetes::UID, on_both_databases};
-use crate::{BindError, bind, resources::relay::relay_what_is_due};
+use crate::{
+    BindError, PlatformDefaults,
+    app::Platform,
+    bind,
+    resources::{relay::relay_what_is_due, repository},
+};
 
 on_both_databases! {
     a_database_belongs_to_the_cluster_of_its_first_start
     of_two_first_starts_at_once_on_two_clusters_one_is_refused
     a_lost_host_resource_is_not_made_again_on_another_cluster
+    a_built_in_repository_at_another_address_is_followed_by_records_and_resources
+    a_cluster_that_is_being_let_go_of_follows_as_well_and_is_not_made_again
+    a_repository_that_somebody_named_is_left_where_it_is
 }
 
 async fn a_database_belongs_to_the_cluster_of_its_first_start(world: World) {
@@ -38,4 +49,70 @@ async fn a_lost_host_resource_is_not_made_again_on_another_cluster(world: World)
     assert_eq!(world.api_server.creates(), 0);
     let card = world.get(&format!("/api/v1/clusters/{id}"), &cookie).await.json();
     assert!(card["message"].as_str().unwrap().contains("the cluster it belongs to"), "{card}");
+}
+
+/// The process after another start: the repository is at `url` now.
+fn started(world: &World, git_url: &str, git_credentials_secret: &str) -> Platform {
+    let before = &world.platform;
+    let defaults = PlatformDefaults {
+        git_url: git_url.parse().unwrap(),
+        git_credentials_secret: git_credentials_secret.parse().unwrap(),
+        ..before.defaults.clone()
+    };
+    let (db, client) = (before.db.clone(), world.api_server.client());
+    Platform::new(db, client, before.auth.clone(), defaults, CancellationToken::new())
+}
+
+/// Registers the host cluster with its tree in a repository.
+async fn registered(world: &World, git_url: &str, git_credentials_secret: &str) -> String {
+    let cookie = world.log_in("operator").await;
+    let id = world.register(&cookie).await.json()["id"].as_str().unwrap().to_owned();
+    let mut record = crate::store::clusters::by_id(&world.platform.db, id.parse().unwrap()).await.unwrap().unwrap();
+    crate::store::clusters::delete(&world.platform.db, record.id).await.unwrap();
+    record.spec.git_ops_repo_url = git_url.to_owned();
+    record.spec.git_credentials_secret_ref = git_credentials_secret.to_owned();
+    crate::store::clusters::insert(&world.platform.db, &record).await.unwrap();
+    crate::store::outbox::ask(&world.platform.db, record.id, record.created_at).await.unwrap();
+    relay_what_is_due(&world.platform).await.unwrap();
+    assert_eq!(world.api_server.resources()[0]["spec"]["gitOpsRepoURL"], git_url);
+    id
+}
+
+async fn a_built_in_repository_at_another_address_is_followed_by_records_and_resources(world: World) {
+    registered(&world, "http://10.0.0.1:7071/gitops.git", BUILT_IN_GIT_CREDENTIALS).await;
+    let started = started(&world, "http://10.0.0.2:7072/gitops.git", BUILT_IN_GIT_CREDENTIALS);
+
+    repository::follow(&started).await.unwrap();
+    relay_what_is_due(&started).await.unwrap();
+    repository::follow(&started).await.unwrap();
+
+    assert!(world.dump("outbox").await.is_empty());
+    let [record] = &world.dump("clusters").await[..] else { panic!("not one record") };
+    assert!(record.contains("10.0.0.2:7072") && !record.contains("10.0.0.1"), "{record}");
+    assert_eq!(world.api_server.resources()[0]["spec"]["gitOpsRepoURL"], "http://10.0.0.2:7072/gitops.git");
+}
+
+async fn a_cluster_that_is_being_let_go_of_follows_as_well_and_is_not_made_again(world: World) {
+    let id = registered(&world, "http://10.0.0.1:7071/gitops.git", BUILT_IN_GIT_CREDENTIALS).await;
+    world.platform.begin_removal(id.parse().unwrap()).await.unwrap();
+    let creates = world.api_server.creates();
+    let url = "http://10.0.0.2:7071/gitops.git";
+    let started = started(&world, url, BUILT_IN_GIT_CREDENTIALS);
+
+    repository::follow(&started).await.unwrap();
+    relay_what_is_due(&started).await.unwrap();
+
+    assert_eq!(world.api_server.resources()[0]["spec"]["gitOpsRepoURL"], url);
+    assert_eq!((world.api_server.creates(), world.dump("outbox").await.len()), (creates, 0));
+}
+
+async fn a_repository_that_somebody_named_is_left_where_it_is(world: World) {
+    let url = "https://git.acme.com/one.git";
+    registered(&world, url, "gitops-iac-credentials").await;
+
+    repository::follow(&started(&world, "https://git.acme.com/two.git", "gitops-iac-credentials")).await.unwrap();
+    repository::follow(&started(&world, "http://10.0.0.2:7071/gitops.git", BUILT_IN_GIT_CREDENTIALS)).await.unwrap();
+
+    assert!(world.dump("outbox").await.is_empty());
+    assert!(world.dump("clusters").await[0].contains(url));
 }

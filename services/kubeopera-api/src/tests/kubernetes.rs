@@ -218,6 +218,9 @@ impl ApiServer {
                     resource["metadata"]["deletionTimestamp"] = "2026-11-30T09:00:00Z".into();
                 } else {
                     let patch: Value = serde_json::from_slice(body).unwrap();
+                    if let Some(url) = patch["spec"].get("gitOpsRepoURL") {
+                        resource["spec"]["gitOpsRepoURL"] = url.clone();
+                    }
                     resource["metadata"]["annotations"] = patch["metadata"]["annotations"].clone();
                 }
                 // Like the controller, which is seen deleting first and lets go later.
