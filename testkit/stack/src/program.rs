@@ -113,8 +113,11 @@ impl Program {
         self.starts += 1;
         let output = File::create(self.stdout_file()).context("making a file for its output")?;
         let log = File::options().create(true).append(true).open(&self.log).context("making a file for its log")?;
-        let mut command = Command::new(&self.options.executable);
+        // A test that is killed takes its KubeOpera with it.
+        let mut command = Command::new("setpriv");
         command
+            .args(["--pdeathsig", "KILL", "--"])
+            .arg(&self.options.executable)
             .args(["up", "--listen", &format!("127.0.0.1:{}", self.port)])
             .arg("--data")
             .arg(&self.data)
