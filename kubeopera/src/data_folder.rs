@@ -1,9 +1,9 @@
 //! What KubeOpera keeps on this machine: its database, its Git repository and the credentials for it.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, Permissions, TryLockError},
     io::Write,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -32,21 +32,18 @@ struct StoredGitPasswords {
 }
 
 impl DataFolder {
-    /// `$XDG_DATA_HOME/kubeopera`, by default `~/.local/share/kubeopera`.
+    /// `$XDG_DATA_HOME/kubeopera`, by default `~/.local/share/kubeopera`; who has no home has `/var/lib/kubeopera-data`
+    /// (`/var/lib/kubeopera` belongs to local clusters and is deleted with them).
     pub(crate) fn default_path(data_home: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
         data_home
             .or_else(|| home.map(|home| home.join(".local/share")))
-            .unwrap_or_else(|| PathBuf::from("/var/lib"))
-            .join("kubeopera")
+            .map_or_else(|| PathBuf::from("/var/lib/kubeopera-data"), |folder| folder.join("kubeopera"))
     }
 
-    /// Makes the folder (readable by its owner alone) and takes it for this process.
+    /// Makes the folder and takes it for this process. Only its owner can read what is in it, also where others may list a
+    /// folder that was there before, such as a mounted volume.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .with_context(|| format!("making the data folder {}", path.display()))?;
+        make_for_owner(path)?;
         let lock_path = path.join("lock");
         let lock = OpenOptions::new()
             .create(true)
@@ -55,7 +52,12 @@ impl DataFolder {
             .open(&lock_path)
             .with_context(|| format!("opening {}", lock_path.display()))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Ok(()) => {
+                let data = Self { path: path.to_owned(), _lock: lock };
+                make_for_owner(&data.repository())?;
+                make_for_owner(&data.clones())?;
+                Ok(data)
+            }
             Err(TryLockError::WouldBlock) => bail!(
                 "another KubeOpera is running with the data folder {}. Stop it first, or choose another folder with --data.",
                 path.display()
@@ -64,9 +66,19 @@ impl DataFolder {
         }
     }
 
-    /// URL of the database kept here.
-    pub(crate) fn database_url(&self) -> String {
-        format!("sqlite://{}?mode=rwc", self.path.join("kubeopera.db").display())
+    /// URL of the database kept here, in a file that only its owner can read: there are hashes of passwords in it. SQLite
+    /// gives the files beside it the same rights.
+    pub(crate) fn database_url(&self) -> anyhow::Result<String> {
+        let path = self.path.join("kubeopera.db");
+        OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .and_then(|file| file.set_permissions(Permissions::from_mode(0o600)))
+            .with_context(|| format!("making {}", path.display()))?;
+        Ok(format!("sqlite://{}?mode=rwc", path.display()))
     }
 
     /// Keys that secrets in the database are sealed with. They are beside it, not in it: whoever gets hold of the
@@ -101,7 +113,13 @@ impl DataFolder {
     }
 }
 
-/// Writes a file only its owner can read, as a whole or not at all.
+fn make_for_owner(folder: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("making the folder {}", folder.display()))
+}
+
+/// Writes a file only its owner can read, as a whole or not at all. When this returns it is there, whatever happens: what
+/// is sealed with a key outlives a power cut only if the key does.
 pub(crate) fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let half = path.with_extension("half-written");
     let mut file = OpenOptions::new()
@@ -112,7 +130,9 @@ pub(crate) fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         .open(&half)
         .with_context(|| format!("writing {}", half.display()))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).with_context(|| format!("writing {}", half.display()))?;
-    fs::rename(&half, path).with_context(|| format!("writing {}", path.display()))
+    fs::rename(&half, path).with_context(|| format!("writing {}", path.display()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).with_context(|| format!("writing {}", folder.display()))
 }
 
 /// 32 letters and digits: 190 bits.
@@ -127,7 +147,6 @@ mod tests {
 
     #[test]
     fn passwords_are_made_once_and_only_their_owner_can_read_them() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let data = DataFolder::open(&folder.path().join("data")).unwrap();
 
@@ -139,6 +158,26 @@ mod tests {
         assert_ne!(first.write, first.read);
         let mode = fs::metadata(folder.path().join("data/git-passwords.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);
+    }
+
+    #[tokio::test]
+    async fn in_a_folder_that_others_may_list_they_can_read_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        // A database of before, as the umask had it.
+        fs::write(folder.path().join("kubeopera.db"), "").unwrap();
+        fs::set_permissions(folder.path().join("kubeopera.db"), Permissions::from_mode(0o644)).unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        data.git_passwords().unwrap();
+        let database = service_kit::database::open(&data.database_url().unwrap()).await.unwrap();
+        sea_orm::ConnectionTrait::execute_unprepared(&database, "CREATE TABLE one (id INTEGER)").await.unwrap();
+
+        let entries: Vec<_> = fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
+
+        assert!(entries.iter().any(|entry| entry.file_name() == "kubeopera.db-wal"), "{entries:?}");
+        for entry in entries.iter().filter(|entry| entry.file_name() != "lock") {
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{entry:?}");
+        }
     }
 
     #[test]
@@ -156,6 +195,6 @@ mod tests {
         let home = Some(PathBuf::from("/home/a"));
         assert_eq!(DataFolder::default_path(None, home.clone()), Path::new("/home/a/.local/share/kubeopera"));
         assert_eq!(DataFolder::default_path(Some("/x".into()), home), Path::new("/x/kubeopera"));
-        assert_eq!(DataFolder::default_path(None, None), Path::new("/var/lib/kubeopera"));
+        assert_eq!(DataFolder::default_path(None, None), Path::new("/var/lib/kubeopera-data"));
     }
 }

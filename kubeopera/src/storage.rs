@@ -58,7 +58,7 @@ impl Storage {
     }
 
     pub(crate) async fn database(&self, data: &DataFolder) -> anyhow::Result<DatabaseConnection> {
-        let url = self.database_url.clone().unwrap_or_else(|| data.database_url());
+        let url = self.database_url.clone().map_or_else(|| data.database_url(), Ok)?;
         Ok(service_kit::database::open(&url).await?)
     }
 
