@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use auth_service::AuthService;
 use clap::Args;
 use gitops_scaffolder::{Mirror, Scaffolder};
@@ -29,6 +29,10 @@ use crate::{
 /// Between two attempts to reach the cluster at the start.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(2);
 
+/// Where Flux publishes the images of its controllers.
+const FLUX_IMAGES: &str = "ghcr.io/fluxcd";
+const LONGEST_LOCAL_NAME: usize = 30;
+
 #[derive(Args)]
 pub(crate) struct Options {
     /// Kubeconfig of the cluster KubeOpera runs on [default: the usual place]
@@ -40,8 +44,8 @@ pub(crate) struct Options {
     /// Start a local cluster and use it, whatever the kubeconfig says
     #[arg(long, conflicts_with_all = ["kubeconfig", "context"])]
     local: bool,
-    /// Name of the local cluster
-    #[arg(long, value_name = "NAME", default_value = "kubeopera")]
+    /// Name of the local cluster, at most 30 characters
+    #[arg(long, value_name = "NAME", default_value = "kubeopera", value_parser = local_name)]
     local_name: ClusterName,
     /// The local-cluster program
     #[arg(long, value_name = "FILE", env = "KUBEOPERA_LOCAL_CLUSTER")]
@@ -52,6 +56,10 @@ pub(crate) struct Options {
     /// Address of the dashboard
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
+    /// Origin under which browsers reach the dashboard through a proxy, such as https://kubeopera.acme.com; may be given
+    /// several times
+    #[arg(long, value_name = "ORIGIN", value_parser = https_origin)]
+    trusted_origin: Vec<String>,
 
     /// Use this Git repository instead of the built-in one
     #[arg(long, value_name = "URL", requires = "git_credentials_secret")]
@@ -113,6 +121,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
 
+    reachable_by_browsers(options.listen, &options.trusted_origin)?;
     // Whatever may be refused at once comes before the minutes that a local cluster takes.
     let dashboard = listen(options.listen, "--listen").await?;
     let database = options.storage.database(&data).await?;
@@ -143,8 +152,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         host_name: options.cluster_name.clone(),
     };
 
+    let address = format!("http://{}", dashboard.local_addr()?);
     let welcome = Welcome {
-        dashboard: &format!("http://{}", dashboard.local_addr()?),
+        dashboard: options.trusted_origin.first().unwrap_or(&address),
         cluster: &host.words,
         repository: repository.url.as_str(),
         kubectl: &host.kubectl,
@@ -155,7 +165,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         welcome.greet(None).context("greeting")?;
     }
 
-    let api = kubeopera_api::Config::default();
+    let api = kubeopera_api::Config { trusted_origins: options.trusted_origin, ..kubeopera_api::Config::default() };
     tokio::try_join!(
         repository.serve(shutdown.clone()),
         async {
@@ -207,7 +217,7 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
             config: found.configuration().await?,
             words: found.words(),
             kubectl: found.kubectl(),
-            flux: given_flux,
+            flux: given_flux.map(|flux| from_mirror(flux, given_mirror.as_ref())),
             mirror: given_mirror,
         });
     }
@@ -222,6 +232,40 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
         flux: given_flux.or(Some(local.flux)),
         mirror: given_mirror.or(Some(local.mirror)),
     })
+}
+
+/// Flux itself comes from the mirror as well. The nodes of a local cluster have its images and need no mirror for them.
+fn from_mirror(flux: FluxConfig, mirror: Option<&Mirror>) -> FluxConfig {
+    FluxConfig { image_registry: mirror.map(|mirror| mirror.registry(FLUX_IMAGES)), ..flux }
+}
+
+/// A browser keeps the cookie of a session only if it came over HTTPS or from this machine.
+fn reachable_by_browsers(listen: SocketAddr, trusted_origins: &[String]) -> anyhow::Result<()> {
+    if listen.ip().is_loopback() || !trusted_origins.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "nobody could log in at http://{listen}: over plain HTTP a browser keeps no session except on this machine. Put a \
+         proxy with HTTPS before it and name it with --trusted-origin https://…, or listen on 127.0.0.1"
+    )
+}
+
+/// An origin that browsers reach over HTTPS, as they write it.
+fn https_origin(text: &str) -> Result<String, String> {
+    let url = url::Url::parse(text).ok().filter(|url| url.scheme() == "https");
+    let origin = url.map(|url| url.origin().ascii_serialization());
+    origin.filter(|origin| origin == text.trim_end_matches('/')).ok_or_else(|| {
+        "this is not an origin such as https://kubeopera.acme.com: https, a host, a port if it is not 443".to_owned()
+    })
+}
+
+/// What `local-cluster` takes for a name, which is shorter than the name of a cluster elsewhere: it names network devices.
+fn local_name(text: &str) -> Result<ClusterName, String> {
+    let name: ClusterName = text.parse().map_err(|why| format!("{why}"))?;
+    if text.len() > LONGEST_LOCAL_NAME {
+        return Err(format!("the name of a local cluster has at most {LONGEST_LOCAL_NAME} characters"));
+    }
+    Ok(name)
 }
 
 /// Tries until the cluster answers; what it refuses ends the start.
@@ -279,5 +323,43 @@ mod tests {
                 .iter()
                 .all(|word| refusal.contains(word))
         );
+    }
+
+    #[test]
+    fn the_dashboard_is_served_to_others_only_behind_https() {
+        let everywhere = "0.0.0.0:7070".parse().unwrap();
+        let origin = https_origin("https://kubeopera.acme.com/").unwrap();
+
+        assert!(reachable_by_browsers(everywhere, &[]).unwrap_err().to_string().contains("--trusted-origin"));
+        assert!(reachable_by_browsers(everywhere, std::slice::from_ref(&origin)).is_ok());
+        assert!(reachable_by_browsers("[::1]:7070".parse().unwrap(), &[]).is_ok());
+        assert_eq!(origin, "https://kubeopera.acme.com");
+        for no_origin in
+            ["http://kubeopera.acme.com", "https://kubeopera.acme.com/path", "kubeopera.acme.com", "https://"]
+        {
+            assert!(https_origin(no_origin).is_err(), "{no_origin}");
+        }
+    }
+
+    #[test]
+    fn flux_comes_from_the_mirror_if_there_is_one() {
+        let flux = FluxConfig {
+            manifest: "install.yaml".into(),
+            sha256: String::new(),
+            image_registry: None,
+            image_pull_secrets: Vec::new(),
+        };
+        let mirror = Mirror::new("mirror.acme.com:5000", false).unwrap();
+
+        let mirrored = from_mirror(flux.clone(), Some(&mirror)).image_registry;
+
+        assert_eq!(mirrored.unwrap(), "mirror.acme.com:5000/ghcr.io/fluxcd");
+        assert_eq!(from_mirror(flux, None).image_registry, None);
+    }
+
+    #[test]
+    fn a_name_that_local_cluster_would_refuse_is_refused_at_once() {
+        assert!(local_name(&"a".repeat(30)).is_ok());
+        assert!(local_name(&"a".repeat(31)).unwrap_err().contains("30"));
     }
 }
