@@ -66,7 +66,7 @@ test-local-cluster: local-cluster
 .PHONY: test-stack
 test-stack: web local-cluster
 	@echo "» Testing the whole on a real local cluster"
-	cargo test --locked --workspace --test stack -- --ignored --test-threads 1
+	cargo test --locked --workspace --test stack --test real_cluster -- --ignored --test-threads 1
 
 ## bench: figures with their goals
 .PHONY: bench
