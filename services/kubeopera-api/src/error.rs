@@ -37,6 +37,14 @@ pub(crate) enum AppError {
         /// Clusters by name, and roles that are assumed with it by label.
         by: Vec<String>,
     },
+    #[error("the cluster is being provisioned")]
+    Busy,
+    #[error("it is the host cluster")]
+    HostProtected,
+    #[error("KubeOpera did not provision the cluster")]
+    NotProvisioned,
+    #[error("the name is not that of the cluster")]
+    NotConfirmed,
     #[error("another cluster has this name")]
     NameTaken,
     #[error("another cluster has this Git path")]
@@ -87,12 +95,10 @@ impl From<AppError> for Problem {
                 "KubeOpera now runs on another cluster than the one that is marked as the host cluster.",
             )
             .hint("There is only ever one. Disconnect the old host cluster first."),
-            AppError::BeingRemoved => Self::new(
-                StatusCode::CONFLICT,
-                "being_removed",
-                "This cluster is registered, but KubeOpera is just letting go of it.",
-            )
-            .hint("Register it again when it has disappeared from the list."),
+            AppError::BeingRemoved => {
+                Self::new(StatusCode::CONFLICT, "being_removed", "KubeOpera is just letting go of this cluster.")
+                    .hint("Register or connect it again when it has disappeared from the list.")
+            }
             AppError::Auth(AuthError::WrongCredentials) => {
                 Self::new(StatusCode::UNAUTHORIZED, "wrong_credentials", "The user name or the password is wrong.")
             }
@@ -101,6 +107,29 @@ impl From<AppError> for Problem {
                     .retry_after(retry_after)
             }
             AppError::Auth(AuthError::Unavailable) => not_now("auth-service is not available at the moment."),
+            AppError::Busy => Self::new(
+                StatusCode::CONFLICT,
+                "cluster_busy",
+                "This cluster is being provisioned, so it cannot be disconnected now.",
+            )
+            .hint("Wait until it is provisioned, or delete it."),
+            AppError::HostProtected => Self::new(
+                StatusCode::CONFLICT,
+                "host_cluster_protected",
+                "This is the cluster that KubeOpera runs on. It cannot be deleted.",
+            ),
+            AppError::NotProvisioned => Self::new(
+                StatusCode::CONFLICT,
+                "not_provisioned_by_kubeopera",
+                "KubeOpera did not provision this cluster, so it cannot delete it.",
+            )
+            .hint("Disconnect it: everything keeps running."),
+            AppError::NotConfirmed => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "confirmation_mismatch",
+                "This is not the name of the cluster. Type it exactly as it is.",
+            )
+            .field("name"),
             AppError::NameTaken => {
                 Self::new(StatusCode::CONFLICT, "name_taken", "Another cluster has this name.").field("name")
             }

@@ -252,7 +252,10 @@ fn message(
         return message.clone();
     }
     if record.removing_since.is_some() {
-        return "KubeOpera is letting go of this cluster.".to_owned();
+        let trouble = trouble.map_or_else(String::new, |trouble| {
+            format!(" The HostCluster resource could not be deleted so far, retrying. {}", trouble.message)
+        });
+        return format!("KubeOpera is letting go of this cluster.{trouble}");
     }
     match (resource, trouble, unreadable_since) {
         (Some(_), ..) => "Waiting for host-cluster-controller to pick the cluster up.".to_owned(),

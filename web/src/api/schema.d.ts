@@ -91,6 +91,31 @@ export interface paths {
         get: operations["get_cluster"];
         put?: never;
         post?: never;
+        /**
+         * Deletes a cluster that KubeOpera provisioned, with its infrastructure. Never one that it only registered or connected.
+         * @description The cluster leaves the list when its infrastructure is gone. Safe to repeat until then.
+         */
+        delete: operations["delete_cluster"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells what disconnecting a cluster would take away and what it would leave. Nothing is done. */
+        get: operations["preview_disconnect"];
+        put?: never;
+        /**
+         * Disconnects a cluster: KubeOpera stops managing it, and everything on it keeps running.
+         * @description The cluster leaves the list when KubeOpera has let go of it. Safe to repeat until then.
+         */
+        post: operations["disconnect_cluster"];
         delete?: never;
         options?: never;
         head?: never;
@@ -422,6 +447,11 @@ export interface components {
              */
             last_transition_time: string;
         };
+        /** @description The cluster's name, typed to confirm that it is meant. */
+        Confirmation: {
+            /** @description Exactly as it is. */
+            name: string;
+        };
         /** @description A context and what came of looking at it. */
         ContextVerdict: {
             /** @description Its name in the file. */
@@ -535,6 +565,13 @@ export interface components {
              */
             password: string;
         };
+        /** @description What disconnecting a cluster takes away and what it leaves. */
+        Disconnection: {
+            /** @description The objects that go. On the cluster only those go that carry KubeOpera's mark. */
+            goes: components["schemas"]["GoingObject"][];
+            /** @description What stays, as sentences. */
+            stays: string[];
+        };
         /** @description Something about a kubeconfig, and what to do about it. */
         Finding: {
             /** @description One word for programs, stable over versions. */
@@ -568,6 +605,16 @@ export interface components {
             path: string;
             /** @description The commit with the generated tree. Null until it is made. */
             commit: string | null;
+        };
+        /** @description An object that goes. */
+        GoingObject: {
+            place: ("cluster" | "kubeopera") & Record<string, never>;
+            /** @description Kind, such as Secret. */
+            kind: string;
+            /** @description Its namespace. */
+            namespace: string;
+            /** @description Its name; a * stands for any ending. */
+            name: string;
         };
         /** @description A cluster that KubeOpera knows already. */
         KnownCluster: {
@@ -1238,6 +1285,223 @@ export interface operations {
             };
             /** @description No such cluster */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description It is being destroyed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description KubeOpera did not provision it, or is disconnecting it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The name is not that of the cluster */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_disconnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What goes and what stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Disconnection"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    disconnect_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description KubeOpera is letting go of it */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is being provisioned */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

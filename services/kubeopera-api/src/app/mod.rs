@@ -6,6 +6,7 @@ pub(crate) mod connect;
 mod credentials;
 mod doctor;
 mod elsewhere;
+mod parting;
 mod people;
 mod register;
 pub(crate) mod removal;

@@ -8,6 +8,7 @@ mod events;
 mod fields;
 mod health;
 mod kubeconfig_check;
+mod parting;
 mod session;
 mod sessions;
 mod tokens;
@@ -70,7 +71,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(session::get_session))
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
-        .routes(routes!(clusters::get_cluster))
+        .routes(routes!(clusters::get_cluster, parting::delete_cluster))
+        .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
         .routes(routes!(events::stream_events))
         .routes(routes!(users::list_users, users::add_user))
         .routes(routes!(users::change_user))

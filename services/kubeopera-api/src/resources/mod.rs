@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod input_kubeconfig;
 pub(crate) mod observed;
 pub(crate) mod relay;
+mod removal;
 pub(crate) mod repair;
 pub(crate) mod repository;
 pub(crate) mod watch;
@@ -12,6 +13,6 @@ use host_cluster_controller_crd::{HostCluster, NAMESPACE};
 use kube::{Api, Client};
 
 /// The HostCluster resources of this KubeOpera.
-fn resources(client: &Client) -> Api<HostCluster> {
+pub(crate) fn resources(client: &Client) -> Api<HostCluster> {
     Api::namespaced(client.clone(), NAMESPACE)
 }

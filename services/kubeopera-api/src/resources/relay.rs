@@ -1,4 +1,4 @@
-//! Does what the outbox says: makes the HostCluster of a record exist, at the address its repository has.
+//! Does what the outbox says: makes the HostCluster of a record exist, at the address its repository has, or go.
 //!
 //! Everything here may happen twice, in this process after a crash or in another beside it: the name of the resource is
 //! the cluster's id, so that the second time finds the first one's work.
@@ -16,12 +16,15 @@ use sea_orm::DbErr;
 use tokio_util::sync::CancellationToken;
 use vocabulary::{Trouble, TroubleKind};
 
-use super::resources;
+use super::{
+    removal::{Gone, remove},
+    resources,
+};
 use crate::{
     app::Platform,
     store::{
         clusters::{self, Record},
-        outbox::{self, Entry},
+        outbox::{self, Due, Entry},
     },
 };
 
@@ -70,16 +73,25 @@ pub(crate) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, D
 async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
     let record = clusters::by_id(&platform.db, entry.cluster).await?;
     let Some(record) = record else {
-        return outbox::done(&platform.db, entry.cluster).await;
+        return outbox::done(&platform.db, entry).await;
     };
-    match ensure(platform, &record).await {
-        Ok(()) => outbox::done(&platform.db, entry.cluster).await?,
+    let relayed = match entry.due {
+        Due::Resource => ensure(platform, &record).await,
+        due => match remove(&platform.client, record.id, due == Due::Destruction).await {
+            // There is nothing left that anybody could be seen deleting.
+            Ok(Gone::Already) => return platform.finish_removal(record.id).await,
+            Ok(Gone::WillBe) => Ok(()),
+            Err(trouble) => Err(trouble),
+        },
+    };
+    match relayed {
+        Ok(()) => outbox::done(&platform.db, entry).await?,
         Err(trouble) => {
             let attempts = entry.attempts.saturating_add(1);
             let pause = pause_after(&trouble, attempts);
             tracing::warn!(cluster.id = %record.id, attempts, ?pause, "{trouble}");
             let next = Timestamp::now() + pause;
-            outbox::postpone(&platform.db, entry.cluster, attempts, next, &trouble.message).await?;
+            outbox::postpone(&platform.db, entry, attempts, next, &trouble.message).await?;
         }
     }
     platform.events.mark(entry.cluster);

@@ -35,13 +35,32 @@ mod entity {
 
 use entity::{ActiveModel, Column, Entity};
 
-/// The one kind there is so far: make the HostCluster resource exist.
-const ENSURE_RESOURCE: &str = "ensure_resource";
+/// What is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The HostCluster resource has to be there.
+    Resource,
+    /// It has to go, which disconnects the cluster.
+    Removal,
+    /// It has to go, and the infrastructure with it.
+    Destruction,
+}
+
+impl Due {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Resource => "ensure_resource",
+            Self::Removal => "remove_resource",
+            Self::Destruction => "destroy_cluster",
+        }
+    }
+}
 
 /// Something due for a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) cluster: ClusterId,
+    pub(crate) due: Due,
     /// Attempts that did not succeed.
     pub(crate) attempts: u32,
     pub(crate) next_attempt_at: Timestamp,
@@ -49,22 +68,37 @@ pub(crate) struct Entry {
     pub(crate) trouble: Option<String>,
 }
 
-impl From<entity::Model> for Entry {
-    fn from(row: entity::Model) -> Self {
-        Self {
+impl TryFrom<entity::Model> for Entry {
+    type Error = DbErr;
+    fn try_from(row: entity::Model) -> Result<Self, DbErr> {
+        let due = [Due::Resource, Due::Removal, Due::Destruction].into_iter().find(|due| due.as_str() == row.kind);
+        // Guessing could destroy something.
+        let unknown = || DbErr::Custom(format!("the outbox asks for {}, which this version does not know", row.kind));
+        Ok(Self {
             cluster: row.cluster_id.into(),
+            due: due.ok_or_else(unknown)?,
             attempts: u32::try_from(row.attempts).unwrap_or(0),
             next_attempt_at: row.next_attempt_at.timestamp(),
             trouble: row.trouble,
-        }
+        })
     }
 }
 
-/// Asks for the cluster's resource to be made. Asking again changes nothing.
+/// Asks for the cluster's resource to be made, or to follow its record. Asking again changes nothing.
 pub(crate) async fn ask(db: &impl ConnectionTrait, cluster: ClusterId, now: Timestamp) -> Result<(), DbErr> {
+    ask_for(db, cluster, Due::Resource, now).await
+}
+
+/// Asks for something to be done for a cluster. Asking again changes nothing.
+pub(crate) async fn ask_for(
+    db: &impl ConnectionTrait,
+    cluster: ClusterId,
+    due: Due,
+    now: Timestamp,
+) -> Result<(), DbErr> {
     let entry = ActiveModel {
         cluster_id: Set(cluster.uuid()),
-        kind: Set(ENSURE_RESOURCE.to_owned()),
+        kind: Set(due.as_str().to_owned()),
         attempts: Set(0),
         next_attempt_at: Set(now.into()),
         trouble: Set(None),
@@ -76,25 +110,25 @@ pub(crate) async fn ask(db: &impl ConnectionTrait, cluster: ClusterId, now: Time
 /// At most `limit` entries by the time at which they are due.
 pub(crate) async fn next(db: &impl ConnectionTrait, limit: u64) -> Result<Vec<Entry>, DbErr> {
     let entries = Entity::find().order_by_asc(Column::NextAttemptAt).limit(limit).all(db).await?;
-    Ok(entries.into_iter().map(Entry::from).collect())
+    entries.into_iter().map(Entry::try_from).collect()
 }
 
 /// What is due for some clusters.
 pub(crate) async fn of(db: &impl ConnectionTrait, clusters: &[ClusterId]) -> Result<Vec<Entry>, DbErr> {
     let ids = clusters.iter().map(|cluster| cluster.uuid());
     let entries = Entity::find().filter(Column::ClusterId.is_in(ids)).all(db).await?;
-    Ok(entries.into_iter().map(Entry::from).collect())
+    entries.into_iter().map(Entry::try_from).collect()
 }
 
 /// It is done.
-pub(crate) async fn done(db: &impl ConnectionTrait, cluster: ClusterId) -> Result<(), DbErr> {
-    Entity::delete_by_id((cluster.uuid(), ENSURE_RESOURCE.to_owned())).exec(db).await.map(|_| ())
+pub(crate) async fn done(db: &impl ConnectionTrait, entry: &Entry) -> Result<(), DbErr> {
+    Entity::delete_by_id((entry.cluster.uuid(), entry.due.as_str().to_owned())).exec(db).await.map(|_| ())
 }
 
 /// It did not succeed; `trouble` is a sentence for people.
 pub(crate) async fn postpone(
     db: &impl ConnectionTrait,
-    cluster: ClusterId,
+    entry: &Entry,
     attempts: u32,
     next_attempt_at: Timestamp,
     trouble: &str,
@@ -103,7 +137,7 @@ pub(crate) async fn postpone(
         .col_expr(Column::Attempts, Expr::value(i32::try_from(attempts).unwrap_or(i32::MAX)))
         .col_expr(Column::NextAttemptAt, Micros::from(next_attempt_at).into())
         .col_expr(Column::Trouble, Expr::value(trouble))
-        .filter(Column::ClusterId.eq(cluster.uuid()).and(Column::Kind.eq(ENSURE_RESOURCE)))
+        .filter(Column::ClusterId.eq(entry.cluster.uuid()).and(Column::Kind.eq(entry.due.as_str())))
         .exec(db)
         .await
         .map(|_| ())

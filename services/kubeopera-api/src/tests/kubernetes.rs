@@ -131,6 +131,11 @@ impl ApiServer {
         }
     }
 
+    /// Every change so far, as a watch tells it.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.state.lock().unwrap().log.clone()
+    }
+
     /// Puts a resource there, as `kubectl` or the controller would.
     pub(super) fn put(&self, mut resource: Value) {
         let mut state = self.state.lock().unwrap();

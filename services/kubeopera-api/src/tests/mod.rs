@@ -10,6 +10,7 @@ mod installation;
 mod kubeconfig_check;
 mod kubernetes;
 mod openapi;
+mod parting;
 mod people;
 mod register;
 mod repair;

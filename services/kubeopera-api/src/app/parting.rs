@@ -1,0 +1,151 @@
+//! Disconnecting and deleting: two ways to part from a cluster, which must not be mixed up.
+//!
+//! Both delete the HostCluster resource, by way of the outbox; host-cluster-controller does the rest, and the record goes
+//! when the resource is seen to be gone.
+
+use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, Mode, NAMESPACE, Phase, REMOVAL_DESTROY};
+use jiff::Timestamp;
+use kube_kit::{Attempt, trouble};
+use service_kit::database::begin_write;
+use vocabulary::ClusterId;
+
+use super::{Caller, Platform};
+use crate::{
+    error::AppError,
+    resources::resources,
+    store::{
+        audit::{self, Action, Outcome},
+        clusters::{self, Record},
+        outbox::{self, Due},
+    },
+    view::Cluster,
+};
+
+/// What disconnecting takes away and what it leaves.
+#[derive(Debug)]
+pub(crate) struct Parting {
+    pub(crate) goes: Vec<Thing>,
+    /// As sentences.
+    pub(crate) stays: Vec<String>,
+}
+
+/// An object that goes.
+#[derive(Debug)]
+pub(crate) struct Thing {
+    /// Whether it is on the cluster itself; otherwise it is where KubeOpera keeps its resources.
+    pub(crate) is_on_cluster: bool,
+    pub(crate) kind: &'static str,
+    pub(crate) namespace: &'static str,
+    pub(crate) name: String,
+}
+
+/// Namespace of Flux and of what KubeOpera gives it.
+const FLUX: &str = "flux-system";
+
+impl Platform {
+    /// What disconnecting would do. Nothing is done.
+    pub(crate) async fn parting(&self, caller: &Caller, id: ClusterId) -> Result<Parting, AppError> {
+        self.permit(caller, Action::DisconnectCluster).await?;
+        let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
+        Ok(parting(&record))
+    }
+
+    /// Stops managing a cluster and leaves all that runs on it. Again is fine while it is under way.
+    pub(crate) async fn disconnect(&self, caller: &Caller, id: ClusterId) -> Result<Cluster, AppError> {
+        self.permit(caller, Action::DisconnectCluster).await?;
+        let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
+        let phase = self.observed.resource(id).and_then(|resource| resource.status.as_ref()?.phase);
+        if phase == Some(Phase::Provisioning) && record.removing_since.is_none() {
+            return Err(AppError::Busy);
+        }
+        if record.removing_since.is_some() && self.is_being_destroyed(id).await? {
+            return Err(AppError::BeingRemoved);
+        }
+        self.part(caller, &record, Action::DisconnectCluster, Due::Removal).await
+    }
+
+    /// Deletes a cluster that KubeOpera provisioned, with its infrastructure. `name` is what somebody typed to confirm it.
+    pub(crate) async fn delete_cluster(&self, caller: &Caller, id: ClusterId, name: &str) -> Result<Cluster, AppError> {
+        self.permit(caller, Action::DeleteCluster).await?;
+        let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
+        let refusal = if record.is_host {
+            Some(AppError::HostProtected)
+        } else if record.spec.mode == Mode::ConnectExisting {
+            Some(AppError::NotProvisioned)
+        } else if record.name.as_str() != name {
+            Some(AppError::NotConfirmed)
+        } else if record.removing_since.is_some() && !self.is_being_destroyed(id).await? {
+            Some(AppError::BeingRemoved)
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            audit::write(&self.db, caller.actor(), Action::DeleteCluster, Some(told(&record)), Outcome::Denied).await?;
+            return Err(refusal);
+        }
+        self.part(caller, &record, Action::DeleteCluster, Due::Destruction).await
+    }
+
+    async fn part(&self, caller: &Caller, record: &Record, action: Action, due: Due) -> Result<Cluster, AppError> {
+        let tx = begin_write(&self.db).await?;
+        let now = Timestamp::now();
+        let begins = clusters::begin_removal(&tx, record.id, now).await?;
+        if begins {
+            outbox::ask_for(&tx, record.id, due, now).await?;
+        }
+        let outcome = if begins { Outcome::Done } else { Outcome::Unchanged };
+        audit::write(&tx, caller.actor(), action, Some(told(record)), outcome).await?;
+        tx.commit().await?;
+        self.outbox_filled.notify_one();
+        self.events.mark(record.id);
+        self.look_at(record.id).await?.ok_or(AppError::NoSuchCluster)
+    }
+
+    async fn is_being_destroyed(&self, id: ClusterId) -> Result<bool, AppError> {
+        let is_marked = |resource: &HostCluster| {
+            let annotations = resource.metadata.annotations.as_ref();
+            annotations.and_then(|all| all.get(ANNOTATION_REMOVAL)).is_some_and(|value| value == REMOVAL_DESTROY)
+        };
+        if outbox::of(&self.db, &[id]).await?.iter().any(|entry| entry.due == Due::Destruction) {
+            return Ok(true);
+        }
+        // The resource itself and not what was last seen of it: the mark may be a moment old.
+        let resource = resources(&self.client).get_opt(&id.to_string()).await;
+        let resource = resource.map_err(|error| trouble(Attempt("read the HostCluster resource"), &error))?;
+        Ok(resource.is_some_and(|resource| is_marked(&resource)))
+    }
+}
+
+/// A cluster in the audit log, also when nobody knows its id any more.
+fn told(record: &Record) -> String {
+    format!("{} ({})", record.id, record.name)
+}
+
+fn parting(record: &Record) -> Parting {
+    let ours = |kind, name| Thing { is_on_cluster: false, kind, namespace: NAMESPACE, name };
+    let theirs = |kind, name: &str| Thing { is_on_cluster: true, kind, namespace: FLUX, name: name.to_owned() };
+    let (id, spec) = (record.id, &record.spec);
+    let mut goes = vec![ours("HostCluster", id.to_string())];
+    goes.extend(spec.connect_kubeconfig_secret_ref.clone().map(|name| ours("Secret", name)));
+    if !record.is_host {
+        goes.push(ours("Secret", id.kubeconfig_secret()));
+    }
+    if spec.admin_email.is_some() {
+        goes.push(ours("Secret", id.admin_password_secret()));
+    }
+    goes.extend([
+        theirs("Kustomization", "kubeopera"),
+        theirs("Kustomization", "kubeopera-*"),
+        theirs("GitRepository", "kubeopera"),
+        theirs("Secret", "kubeopera-git"),
+    ]);
+    let mut stays = vec![
+        "Everything that runs on the cluster, and its data.".to_owned(),
+        "Flux itself.".to_owned(),
+        format!("The folder {} in the Git repository.", spec.git_ops_path),
+    ];
+    if spec.mode != Mode::ConnectExisting {
+        stays.push("The infrastructure in the cloud, with its cost.".to_owned());
+    }
+    Parting { goes, stays }
+}
