@@ -52,10 +52,10 @@ pub(crate) enum GuardError {
     Redirect,
 }
 
-/// A client for this configuration within these limits: no retries, no proxy from the environment, no redirects.
+/// A client for this configuration within these limits: no retries, no redirects. A proxy that the configuration names is
+/// used; a kubeconfig from outside cannot bring one here.
 pub fn guarded(mut config: Config, limits: Limits) -> Result<Client, Trouble> {
     config.default_retry = false;
-    config.proxy_url = None;
     config.connect_timeout = Some(limits.connect);
     let builder = ClientBuilder::try_from(config)
         .map_err(|error| trouble(Attempt("prepare the connection to the API server"), &error))?;
@@ -214,6 +214,23 @@ mod tests {
         assert_eq!(error_of(GuardLayer(LIMITS).layer(silent).oneshot(request()).await), GuardError::Timeout);
         let answer = GuardLayer(LIMITS).layer(trickling).oneshot(request()).await.unwrap();
         assert_eq!(error_of(answer.into_body().collect().await), GuardError::Timeout);
+    }
+
+    #[tokio::test]
+    async fn a_proxy_of_the_configuration_is_asked_for_the_way() {
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let proxy = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut config = Config::new("https://192.0.2.1:6443".parse().unwrap());
+        config.proxy_url = Some(format!("http://{}", proxy.local_addr().unwrap()).parse().unwrap());
+        let client = guarded(config, Limits { whole: Duration::from_secs(20), ..Limits::default() }).unwrap();
+        let call = tokio::spawn(async move { client.apiserver_version().await });
+
+        let (mut connection, _) = proxy.accept().await.unwrap();
+        let mut asked = [0; 26];
+        tokio::io::AsyncReadExt::read_exact(&mut connection, &mut asked).await.unwrap();
+
+        assert_eq!(&asked, b"CONNECT 192.0.2.1:6443 HTT");
+        call.abort();
     }
 
     #[tokio::test]
