@@ -1,7 +1,9 @@
 //! Personal access tokens: what a script shows instead of a password.
 
 use async_trait::async_trait;
-use auth_service_contract::{AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, Whose};
+use auth_service_contract::{
+    AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, TOKEN_PREFIX, Whose,
+};
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::DbErr;
 use service_kit::database::{Micros, begin_write};
@@ -19,8 +21,6 @@ use crate::{
     token, unavailable,
 };
 
-/// What every token begins with, so that scanners find one that was committed by mistake.
-pub(crate) const PREFIX: &str = "ko_pat_";
 /// No token is good for longer.
 pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
 /// More tokens than this nobody keeps apart.
@@ -50,7 +50,7 @@ impl AccessTokens for AuthService {
         if access_tokens::of(&tx, Some(user)).await.map_err(failed)?.len() as u64 >= MOST {
             return Err(PeopleError::TooManyTokens { most: MOST });
         }
-        let secret = token::random(PREFIX);
+        let secret = token::random(TOKEN_PREFIX);
         let row = Model {
             id: Uuid::now_v7(),
             token_hash: token::hash_of(&secret),
@@ -71,7 +71,7 @@ impl AccessTokens for AuthService {
     }
 
     async fn token(&self, secret: &Secret) -> Result<ActiveToken, AuthError> {
-        if !secret.reveal().starts_with(PREFIX) {
+        if !secret.reveal().starts_with(TOKEN_PREFIX) {
             return Err(AuthError::NoSession);
         }
         let now = (self.clock)();

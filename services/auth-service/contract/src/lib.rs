@@ -15,7 +15,8 @@ pub use credentials::{
     NewSecret, SavedCredential,
 };
 pub use people::{
-    AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange, Whose,
+    AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange,
+    TOKEN_PREFIX, Whose,
 };
 
 /// All doors of auth-service, for who serves people.

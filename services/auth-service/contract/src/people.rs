@@ -53,6 +53,9 @@ pub struct OpenSession {
     pub expires_at: Timestamp,
 }
 
+/// What every personal access token begins with, so that scanners find one that was committed by mistake.
+pub const TOKEN_PREFIX: &str = "ko_pat_";
+
 /// A token with which a script acts for a person. The token itself is known only to who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessToken {

@@ -3,7 +3,7 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
-use auth_service_contract::Role;
+use auth_service_contract::{Role, TOKEN_PREFIX};
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request, State},
     middleware::Next,
@@ -57,7 +57,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 /// would say of itself nor a cookie counts.
 pub(crate) async fn scripts_have_no_cookies(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
-    if headers.contains_key(header::AUTHORIZATION) {
+    if access_token(headers).is_some() {
         for browsers_own in [header::COOKIE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")] {
             headers.remove(browsers_own);
         }
@@ -66,13 +66,14 @@ pub(crate) async fn scripts_have_no_cookies(mut request: Request, next: Next) ->
 }
 
 fn proof(headers: &HeaderMap) -> Option<Proof> {
-    match headers.get(header::AUTHORIZATION) {
-        None => token(headers).map(Proof::Session),
-        Some(shown) => {
-            let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| Proof::Token(Secret::new(token.trim())))
-        }
-    }
+    access_token(headers).map(Proof::Token).or_else(|| token(headers).map(Proof::Session))
+}
+
+/// The personal access token that a script shows. What a proxy adds for purposes of its own is none of ours.
+fn access_token(headers: &HeaderMap) -> Option<Secret> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let is_ours = scheme.eq_ignore_ascii_case("bearer") && token.starts_with(TOKEN_PREFIX);
+    is_ours.then(|| Secret::new(token))
 }
 
 /// The session's token, as the browser sends it.

@@ -74,18 +74,24 @@ async fn what_is_no_good_token_lets_nobody_in(world: World) {
     let (token, _) = world.token_of(&cookie).await;
     let of_session = cookie.split_once('=').unwrap().1;
 
-    for shown in [
-        format!("Bearer {of_session}"),
-        format!("Basic {token}"),
-        format!("Bearer {token}x"),
-        token.clone(),
-        "Bearer".to_owned(),
-        "Bearer ".to_owned(),
-        String::new(),
+    for (shown, beside_a_cookie) in [
+        (format!("Bearer {token}x"), "session_expired"),
+        ("Bearer ko_pat_".to_owned(), "session_expired"),
+        // None of ours: a proxy's own, beside which the cookie counts.
+        (format!("Bearer {of_session}"), "viewer"),
+        (format!("Basic {token}"), "viewer"),
+        ("Bearer".to_owned(), "viewer"),
+        (String::new(), "viewer"),
     ] {
-        let request = Request::get("/api/v1/session").header(header::AUTHORIZATION, &shown).header("cookie", &cookie);
-        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        let request = || Request::get("/api/v1/session").header(header::AUTHORIZATION, &shown);
+        let answer = world.send(request().body(Body::empty()).unwrap()).await;
         assert_eq!(answer.code(), "session_expired", "{shown}");
+        let answer = world.send(request().header("cookie", &cookie).body(Body::empty()).unwrap()).await;
+        assert!(answer.text.contains(beside_a_cookie), "{shown}: {answer:?}");
+        let evil = Request::post(REGISTER).header(header::AUTHORIZATION, &shown).header("cookie", &cookie);
+        let evil = evil.header("origin", "https://evil.example").body(Body::empty()).unwrap();
+        let code = if beside_a_cookie == "viewer" { "csrf_rejected" } else { "session_expired" };
+        assert_eq!(world.send(evil).await.code(), code, "{shown}");
     }
     let as_cookie = world.get("/api/v1/session", &format!("__Host-kubeopera={token}")).await;
     assert_eq!(as_cookie.code(), "session_expired");
