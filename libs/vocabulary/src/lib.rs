@@ -4,6 +4,7 @@
 //! no clock, no network, no client.
 
 mod git;
+mod hex;
 mod id;
 mod names;
 mod place;
@@ -12,6 +13,7 @@ mod text;
 mod trouble;
 
 pub use git::{GitPath, GitUrl, NotAGitPath, NotAGitUrl};
+pub use hex::hex;
 pub use id::{ClusterId, NotAnId};
 pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, Label, SecretName};
 pub use place::{Provider, Region};

@@ -1,9 +1,10 @@
 //! A tree: files by their path, with whose they are.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use vocabulary::hex;
 
 /// The files of a cluster's environment by their path relative to its folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,11 +64,4 @@ impl Tree {
 /// SHA-256 of a text, in hex.
 pub(crate) fn sha256(text: &str) -> String {
     hex(&Sha256::digest(text))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -2,11 +2,10 @@
 //!
 //! The memory is the conditions and fingerprints of the previous status. The phase is never read back.
 
-use std::fmt::Write as _;
-
 use host_cluster_controller_crd::{ConditionType, HostClusterStatus, ModeSpec, ValidSpec};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use vocabulary::hex;
 
 use crate::{
     facts::{Facts, SecretSeen},
@@ -133,10 +132,5 @@ pub(crate) fn run_fingerprint(spec: &ValidSpec) -> String {
 /// The first 16 bytes of the SHA-256 of a value's JSON: enough to tell inputs apart.
 fn hash(inputs: &impl Serialize) -> String {
     let json = serde_json::to_vec(inputs).unwrap_or_default();
-    let mut hex = String::with_capacity(32);
-    for byte in Sha256::digest(json).iter().take(16) {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(&Sha256::digest(json)).chars().take(32).collect()
 }

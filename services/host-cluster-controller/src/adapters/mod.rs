@@ -5,6 +5,7 @@
 mod connect;
 mod flux;
 mod git_secret;
+mod object;
 mod presence;
 mod secrets;
 mod target;

@@ -3,7 +3,7 @@
 //! helm-controller takes over objects that exist, so a second cert-manager would hijack the first. What our own tree
 //! has installed does not count: a second look must not make the next tree leave it out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use gitops_scaffolder_contract::Present;
 use kube::Client;
@@ -13,7 +13,7 @@ use vocabulary::Trouble;
 
 use super::{
     FLUX_NAMESPACE, LABEL_HELM_RELEASE, LABEL_HELM_RELEASE_NAMESPACE, LABEL_KUSTOMIZATION,
-    LABEL_KUSTOMIZATION_NAMESPACE, OUR_KUSTOMIZATIONS,
+    LABEL_KUSTOMIZATION_NAMESPACE, OUR_KUSTOMIZATIONS, object::Metadata,
 };
 
 const ATTEMPT: Attempt<'static> = Attempt("look for what is already installed on the cluster");
@@ -86,15 +86,6 @@ impl Ours {
 struct Object {
     #[serde(default)]
     metadata: Metadata,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Metadata {
-    name: String,
-    namespace: String,
-    labels: BTreeMap<String, String>,
-    annotations: BTreeMap<String, String>,
 }
 
 impl Object {

@@ -19,10 +19,10 @@ use super::{
     connect::{checked_kubeconfig, secret, text_of, version_of},
     git_secret,
 };
-use crate::ports::{GitCredentials, Secrets};
-
-/// Field manager on the management cluster.
-const MANAGER: &str = "host-cluster-controller";
+use crate::{
+    FIELD_MANAGER,
+    ports::{GitCredentials, Secrets},
+};
 
 /// Letters and digits of a first administrator's password: 24 of 62 are 142 bits.
 const PASSWORD_LENGTH: usize = 24;
@@ -77,7 +77,7 @@ impl ManagementSecrets {
 
     async fn apply(&self, object: &SecretObject, name: &SecretName) -> Result<(), Trouble> {
         let attempt = format!("write Secret {NAMESPACE}/{name}");
-        let params = PatchParams::apply(MANAGER).force();
+        let params = PatchParams::apply(FIELD_MANAGER).force();
         let answer = self.api().patch(name.as_str(), &params, &Patch::Apply(object)).await;
         answer.map(drop).map_err(|error| trouble(Attempt(&attempt), &error))
     }

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use vocabulary::Trouble;
 
 use super::workload::{self, Workload};
-use crate::adapters::{FLUX_NAMESPACE, KUBEOPERA, LABEL_KUSTOMIZATION, LABEL_KUSTOMIZATION_NAMESPACE, MANAGED_BY};
+use crate::adapters::{
+    FLUX_NAMESPACE, KUBEOPERA, LABEL_KUSTOMIZATION, LABEL_KUSTOMIZATION_NAMESPACE, MANAGED_BY, object::Metadata,
+};
 
 const ATTEMPT: Attempt<'static> = Attempt("look for Flux on the cluster");
 /// The CRD that every Flux has.
@@ -197,12 +199,6 @@ fn fitness(owner: &str, version: Option<&str>, deployments: &[Workload], kinds_a
 struct Object {
     #[serde(default)]
     metadata: Metadata,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Metadata {
-    labels: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize, Default)]

@@ -4,11 +4,10 @@
 //! `Ready` speaks of the current generation only if `status.observedGeneration` is that generation, `Stalled` exists only
 //! when somebody has to act, and an expired token leaves every Kustomization ready while the source is not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use host_cluster_controller_crd::LABEL_CLUSTER_ID;
 use host_cluster_controller_decide::{KustomizationSeen, Readiness, SourceSeen, SyncSeen};
-use jiff::Timestamp;
 use kube::Client;
 use kube_kit::{Attempt, View, read, read_all, word};
 use serde::Deserialize;
@@ -18,6 +17,7 @@ use super::workload::{self, not_ready, sentence};
 use crate::adapters::{
     FLUX_NAMESPACE, LABEL_HELM_RELEASE, LABEL_HELM_RELEASE_NAMESPACE, LABEL_KUSTOMIZATION,
     LABEL_KUSTOMIZATION_NAMESPACE,
+    object::{Condition, Metadata},
 };
 
 const ATTEMPT: Attempt<'static> = Attempt("look at KubeOpera's Flux objects");
@@ -221,20 +221,6 @@ enum Awaited<'a> {
     Kustomization(&'a Kustomization),
 }
 
-/// `metadata`, as far as it is looked at.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Metadata {
-    pub(super) name: String,
-    pub(super) namespace: String,
-    pub(super) generation: i64,
-    pub(super) resource_version: Option<String>,
-    pub(super) deletion_timestamp: Option<Timestamp>,
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) annotations: BTreeMap<String, String>,
-    pub(super) finalizers: Vec<String>,
-}
-
 /// The status that Flux's objects have in common.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -245,16 +231,6 @@ pub(super) struct Status {
     last_handled_reconcile_at: Option<String>,
     last_applied_revision: Option<String>,
     helm_chart: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Condition {
-    r#type: String,
-    status: String,
-    reason: String,
-    message: String,
-    observed_generation: Option<i64>,
 }
 
 #[derive(Deserialize)]

@@ -7,10 +7,10 @@ use kube::api::DynamicObject;
 use kube_kit::null_as_empty;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use vocabulary::Trouble;
+use vocabulary::{Trouble, hex};
 
 use super::{FluxConfig, detect};
-use crate::adapters::{KUBEOPERA, MANAGED_BY};
+use crate::adapters::{KUBEOPERA, MANAGED_BY, object::Condition};
 
 /// Upstream's is 270 kB with four controllers, 400 kB with all.
 const LARGEST: usize = 8 << 20;
@@ -193,16 +193,6 @@ fn fingerprint(objects: &[DynamicObject]) -> String {
     hex(&digest.finalize())
 }
 
-/// Lower-case hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        use std::fmt::Write;
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 async fn fetch(location: &str) -> Result<Vec<u8>, Trouble> {
     if location.starts_with("https://") {
         return download(location).await;
@@ -277,22 +267,16 @@ pub(super) struct CrdSeen {
 #[serde(rename_all = "camelCase", default)]
 struct CrdStatus {
     #[serde(deserialize_with = "null_as_empty")]
-    conditions: Vec<CrdCondition>,
+    conditions: Vec<Condition>,
     #[serde(deserialize_with = "null_as_empty")]
     stored_versions: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct CrdCondition {
-    r#type: String,
-    status: String,
 }
 
 impl CrdSeen {
     /// Whether its kind is served.
     pub(super) fn is_established(&self) -> bool {
         let holds = |wanted: &str| {
-            self.status.conditions.iter().any(|condition| condition.r#type == wanted && condition.status == "True")
+            self.status.conditions.iter().any(|condition| condition.r#type == wanted && condition.is_true())
         };
         holds("Established") && holds("NamesAccepted")
     }

@@ -20,12 +20,9 @@ use kube::{
 use kube_kit::{Applier, Attempt, is_not_found, trouble, wait_until};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use vocabulary::{ClusterId, Trouble};
+use vocabulary::{ClusterId, Trouble, hex};
 
-use super::{
-    health::{self, Kustomization, NAME, REQUESTED_AT},
-    manifest::hex,
-};
+use super::health::{self, Kustomization, NAME, REQUESTED_AT};
 use crate::{
     adapters::{FIELD_MANAGER, FLUX_NAMESPACE, KUBEOPERA, MANAGED_BY, git_secret::data_for_flux},
     ports::SyncPart,

@@ -8,6 +8,8 @@ use kube_kit::{Attempt, View, printable, read_all, word};
 use serde::Deserialize;
 use vocabulary::Trouble;
 
+use crate::adapters::object::{Condition, Metadata};
+
 /// Characters of a remote message that are shown.
 const MESSAGE: usize = 200;
 
@@ -130,15 +132,6 @@ pub(super) struct Workload {
 
 #[derive(Debug, Deserialize, Default)]
 #[serde(default)]
-struct Metadata {
-    name: String,
-    namespace: String,
-    generation: i64,
-    labels: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize, Default)]
-#[serde(default)]
 struct Spec {
     replicas: Option<i64>,
     selector: Selector,
@@ -182,15 +175,6 @@ struct Status {
     updated_number_scheduled: i64,
     number_available: i64,
     conditions: Vec<Condition>,
-}
-
-#[derive(Debug, Deserialize, Default)]
-#[serde(default)]
-struct Condition {
-    r#type: String,
-    status: String,
-    reason: String,
-    message: String,
 }
 
 impl Workload {
