@@ -325,6 +325,22 @@ mod tests {
         );
     }
 
+    #[tokio::test]
+    async fn a_port_that_is_taken_is_told_before_a_cluster_is_started() {
+        use clap::Parser;
+        let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listen = taken.local_addr().unwrap().to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let (data, program) = (folder.path().join("data"), folder.path().join("missing"));
+        let words = ["kubeopera", "up", "--local", "--listen", &listen, "--data", data.to_str().unwrap()];
+        let words = words.into_iter().chain(["--local-program", program.to_str().unwrap()]);
+        let crate::Command::Up(options) = crate::Command::parse_from(words) else { panic!("not up") };
+
+        let refusal = format!("{:#}", run(*options).await.unwrap_err());
+
+        assert!(refusal.contains("--listen") && !refusal.contains("missing"), "{refusal}");
+    }
+
     #[test]
     fn the_dashboard_is_served_to_others_only_behind_https() {
         let everywhere = "0.0.0.0:7070".parse().unwrap();
