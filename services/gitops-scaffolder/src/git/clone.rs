@@ -15,6 +15,15 @@ use super::{
 /// The default branch of a repository that has none yet and does not say which it wants.
 pub(crate) const FIRST_BRANCH: &str = "main";
 
+/// Files of this size and more stay on the server, where it lets us leave them: no file of a tree is near it.
+const LEFT_OUT: &str = "--filter=blob:limit=1m";
+
+/// A clone with more than this is made anew by the next fetch: loose objects and packs as Git itself would tidy them up
+/// at, and KiB in all.
+const MOST_LOOSE: u64 = 6700;
+const MOST_PACKS: u64 = 50;
+const MOST_KIB: u64 = 256 << 10;
+
 /// The remote's branch as of the last fetch, and the commit we are about to push, by names of our own.
 const FETCHED: &str = "refs/kubeopera/fetched";
 const NEXT: &str = "refs/kubeopera/next";
@@ -106,11 +115,26 @@ impl Clone<'_> {
         if self.git.local(&self.folder, &["cat-file", "-e", commit], &[]).await.is_ok() {
             return Ok(commit.to_owned());
         }
+        if self.is_full().await? {
+            self.discard().await?;
+            self.ensure().await?;
+        }
         let refspec = format!("+refs/heads/{branch}:{FETCHED}");
-        let fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", self.url, &refspec];
+        let how = ["fetch", "--quiet", "--depth=1", LEFT_OUT, "--no-tags", "--no-write-fetch-head"];
+        let fetch = [how.as_slice(), &["--", self.url, &refspec]].concat();
         self.git.remote(&self.folder, &fetch, self.access).await?;
+        // Git has noted down where to get what was left out, and would go there, without our credential, as soon as it
+        // meets such a file. Without the note it takes it for a file of unknown size.
+        let note = format!("remote.{}", self.url);
+        let _ = self.git.local(&self.folder, &["config", "--remove-section", &note], &[]).await;
         let commit = self.git.local(&self.folder, &["rev-parse", "--verify", FETCHED], &[]).await?;
         Ok(text(&commit))
+    }
+
+    /// Whether more has come together than is worth keeping. Nothing else ever takes anything out of a clone.
+    async fn is_full(&self) -> Result<bool, Failure> {
+        let told = self.git.local(&self.folder, &["count-objects", "-v"], &[]).await?;
+        Ok(is_too_much(&String::from_utf8_lossy(&told)))
     }
 
     /// Everything below these paths of a commit: an entry each for a path that is a file, its files for one that ends
@@ -196,6 +220,15 @@ fn entry(line: &str) -> Option<Entry> {
     Some(Entry { path: path.to_owned(), kind, id, size })
 }
 
+/// `<what>: <number>` in each line.
+fn is_too_much(counted: &str) -> bool {
+    let number = |what: &str| -> u64 {
+        let told = counted.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(": "));
+        told.and_then(|number| number.parse().ok()).unwrap_or_default()
+    };
+    number("count") > MOST_LOOSE || number("packs") > MOST_PACKS || number("size") + number("size-pack") > MOST_KIB
+}
+
 /// `<id> blob <size>\n<content>\n` for each.
 fn blobs(mut answer: &[u8]) -> Option<Vec<String>> {
     let mut found = Vec::new();
@@ -242,6 +275,16 @@ mod tests {
 
         assert_eq!((file.path.as_str(), file.kind.as_str(), file.size), ("a b.txt", "blob", Some(23)));
         assert_eq!((folder.kind.as_str(), folder.size), ("tree", None));
+    }
+
+    #[test]
+    fn a_clone_with_too_many_objects_or_packs_or_bytes_is_full() {
+        let counted = |count: u64, packs: u64, kib: u64| {
+            is_too_much(&format!("count: {count}\nsize: 8\nin-pack: 9\npacks: {packs}\nsize-pack: {kib}\ngarbage: 0\n"))
+        };
+
+        assert!(!counted(6700, 50, 1000));
+        assert!(counted(6701, 1, 1) && counted(1, 51, 1) && counted(1, 1, 256 << 10));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use gitops_scaffolder_contract::{GitOpsScaffolder, TreeInputs};
 use vocabulary::ClusterId;
 
-use crate::stage::{Stage, inputs, with_domain};
+use crate::stage::{Stage, inputs, plain_git, with_domain};
 
 #[tokio::test]
 async fn an_empty_repository_gets_the_tree_in_one_commit_and_no_other() {
@@ -157,6 +157,35 @@ async fn a_broken_clone_is_made_anew() {
     scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
 
     assert_eq!(stage.history("main").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_files_of_others_stay_on_the_server_and_a_clone_that_has_grown_is_made_anew() {
+    let stage = Stage::new().await;
+    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    scaffolder.ensure_tree(&inputs, &stage.destination()).await.unwrap();
+    let person = stage.person();
+    let noise: String = (0..400_000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_string()).collect();
+    person.write("film.bin", &noise);
+    person.push("Add a film");
+    let clone = std::fs::read_dir(stage.work_dir("a").join("clones")).unwrap().next().unwrap().unwrap().path();
+    // More objects than Git itself would put up with.
+    let grown = clone.join("objects/17");
+    std::fs::create_dir_all(&grown).unwrap();
+    for number in 0..7000 {
+        std::fs::write(grown.join(format!("{number:038}")), "").unwrap();
+    }
+
+    let changed = with_domain(&inputs, "prod.acme.com");
+    let written = scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+    let again = scaffolder.ensure_tree(&changed, &stage.destination()).await.unwrap();
+
+    assert_eq!(again, written);
+    assert!(!grown.join(format!("{:038}", 1)).exists(), "the clone was kept");
+    let missing = plain_git(&clone, &["cat-file", "-e", &stage.git(&["rev-parse", "main:film.bin"])]);
+    assert!(!missing.status.success(), "the film was fetched");
+    assert!(stage.git(&["show", "main:film.bin"]) == noise, "and is still there");
+    stage.git(&["fsck", "--strict"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
