@@ -176,8 +176,8 @@ async fn a_person_has_ten_checks_in_ten_minutes_also_when_they_come_at_once(worl
 async fn a_file_that_is_none_is_refused_and_never_quoted(world: World) {
     let cookie = world.log_in("operator").await;
     let large = json!(format!("# {}", "x".repeat(1 << 20)));
-    let bomb: String =
-        (b'b'..b'z').map(|c| format!("{0}: &{0} [*{1},*{1},*{1}]\n", char::from(c), char::from(c - 1))).collect();
+    let level = |c: u8| format!("{0}: &{0} [*{1},*{1},*{1}]\n", char::from(c), char::from(c - 1));
+    let bomb = (b'b'..b'z').map(level).collect::<Vec<_>>().concat();
     for (body, status, code) in [
         (json!({"kubeconfig": "users:\n- token: CANARY\n \t: ["}), 400, "kubeconfig_malformed"),
         (json!({"kubeconfig": "%PDF-1.7 CANARY"}), 400, "kubeconfig_malformed"),

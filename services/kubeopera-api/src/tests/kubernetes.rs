@@ -185,34 +185,7 @@ impl ApiServer {
                 StatusCode::OK,
                 &json!({"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": state.nodes}),
             ),
-            (&Method::POST, SECRETS) => {
-                let mut secret: Value = serde_json::from_slice(body).unwrap();
-                let name = secret["metadata"]["name"].as_str().unwrap().to_owned();
-                if state.secrets.contains_key(&name) {
-                    return Ok(refusal(StatusCode::CONFLICT, "AlreadyExists"));
-                }
-                secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
-                state.secrets.insert(name, secret.clone());
-                answer(StatusCode::CREATED, &secret)
-            }
-            (&Method::GET, SECRETS) => {
-                let items: Vec<_> =
-                    state.secrets.values().map(|secret| json!({"metadata": secret["metadata"]})).collect();
-                answer(
-                    StatusCode::OK,
-                    &json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": items}),
-                )
-            }
-            (method, one) if one.starts_with(SECRETS) => {
-                let name = one.rsplit('/').next().unwrap();
-                let Some(secret) = state.secrets.get(name).cloned() else {
-                    return Ok(refusal(StatusCode::NOT_FOUND, "NotFound"));
-                };
-                if method == Method::DELETE {
-                    state.secrets.remove(name);
-                }
-                answer(StatusCode::OK, &secret)
-            }
+            (method, one) if one.starts_with(SECRETS) => state.answer_about_secrets(method, one, body),
             (&Method::DELETE | &Method::PATCH, one) if one.starts_with(RESOURCES) => {
                 let name = one.rsplit('/').next().unwrap().to_owned();
                 let Some(mut resource) = state.resources.get(&name).cloned() else {
@@ -222,11 +195,11 @@ impl ApiServer {
                 if is_deletion {
                     resource["metadata"]["deletionTimestamp"] = "2026-11-30T09:00:00Z".into();
                 } else {
-                    let patch: Value = serde_json::from_slice(body).unwrap();
-                    if let Some(url) = patch["spec"].get("gitOpsRepoURL") {
+                    let change: Value = serde_json::from_slice(body).unwrap();
+                    if let Some(url) = change["spec"].get("gitOpsRepoURL") {
                         resource["spec"]["gitOpsRepoURL"] = url.clone();
                     }
-                    resource["metadata"]["annotations"] = patch["metadata"]["annotations"].clone();
+                    resource["metadata"]["annotations"] = change["metadata"]["annotations"].clone();
                 }
                 // Like the controller, which is seen deleting first and lets go later.
                 state.tell("MODIFIED", &mut resource);
@@ -308,6 +281,39 @@ impl ApiServer {
 type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
 impl State {
+    fn answer_about_secrets(&mut self, method: &Method, path: &str, body: &Bytes) -> Response<Body> {
+        match (method, path) {
+            (&Method::POST, SECRETS) => {
+                let mut secret: Value = serde_json::from_slice(body).unwrap();
+                let name = secret["metadata"]["name"].as_str().unwrap().to_owned();
+                if self.secrets.contains_key(&name) {
+                    return refusal(StatusCode::CONFLICT, "AlreadyExists");
+                }
+                secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
+                self.secrets.insert(name, secret.clone());
+                answer(StatusCode::CREATED, &secret)
+            }
+            (&Method::GET, SECRETS) => {
+                let items: Vec<_> =
+                    self.secrets.values().map(|secret| json!({"metadata": secret["metadata"]})).collect();
+                answer(
+                    StatusCode::OK,
+                    &json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": items}),
+                )
+            }
+            (method, one) => {
+                let name = one.rsplit('/').next().unwrap();
+                let Some(secret) = self.secrets.get(name).cloned() else {
+                    return refusal(StatusCode::NOT_FOUND, "NotFound");
+                };
+                if method == Method::DELETE {
+                    self.secrets.remove(name);
+                }
+                answer(StatusCode::OK, &secret)
+            }
+        }
+    }
+
     fn tell(&mut self, kind: &str, resource: &mut Value) {
         resource["metadata"]["resourceVersion"] = (self.log.len() + 1).to_string().into();
         self.log.push(json!({"type": kind, "object": resource}).to_string() + "\n");
