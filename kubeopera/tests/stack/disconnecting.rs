@@ -53,7 +53,7 @@ async fn a_cluster_that_was_let_go_of_can_be_registered_again_and_keeps_its_work
 }
 
 /// UIDs of everything that runs, down to the pods: what was deleted and made again, or rolled out again, has another.
-async fn workloads(client: &kube::Client) -> BTreeMap<String, String> {
+pub(crate) async fn workloads(client: &kube::Client) -> BTreeMap<String, String> {
     let mut uids = BTreeMap::new();
     for (group, kind) in [("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("", "Pod")] {
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));

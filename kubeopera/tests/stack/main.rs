@@ -12,6 +12,7 @@
 )]
 
 mod canaries;
+mod connect_existing;
 mod disconnecting;
 mod failures;
 mod flux;

@@ -59,6 +59,13 @@ impl Dashboard {
         Ok((status, body))
     }
 
+    /// Posts a body below `/api/v1/clusters/`: the answer's status and body, refusals included.
+    pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<(StatusCode, Value)> {
+        let answer = self.request(Method::POST, &format!("/api/v1/clusters/{path}")).json(body).send().await?;
+        let status = answer.status();
+        Ok((status, answer.json().await.context("reading the answer")?))
+    }
+
     /// The list of clusters as the API answers it.
     pub async fn list(&self) -> anyhow::Result<Value> {
         let answer = self.request(Method::GET, "/api/v1/clusters").send().await?.error_for_status()?;
