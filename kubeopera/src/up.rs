@@ -34,6 +34,7 @@ const FLUX_IMAGES: &str = "ghcr.io/fluxcd";
 const LONGEST_LOCAL_NAME: usize = 30;
 
 #[derive(Args)]
+#[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
 pub(crate) struct Options {
     /// Kubeconfig of the cluster KubeOpera runs on [default: the usual place]
     #[arg(long, value_name = "FILE")]
@@ -56,7 +57,7 @@ pub(crate) struct Options {
     /// Address of the dashboard
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
-    /// Origin under which browsers reach the dashboard through a proxy, such as https://kubeopera.acme.com; may be given
+    /// Origin under which browsers reach the dashboard through a proxy, such as `https://kubeopera.acme.com`; may be given
     /// several times
     #[arg(long, value_name = "ORIGIN", value_parser = https_origin)]
     trusted_origin: Vec<String>,
@@ -97,7 +98,7 @@ pub(crate) struct Options {
     /// text or json
     #[arg(long, value_name = "FORMAT", default_value_t = LogFormat::Text, env = "KUBEOPERA_LOG_FORMAT")]
     log_format: LogFormat,
-    /// What is logged, in the syntax of `RUST_LOG`
+    /// What is logged, in the syntax of RUST_LOG
     // kube_client's warning about an answer it cannot decode quotes the whole answer, which may be a Secret.
     #[arg(long, value_name = "FILTER", default_value = "warn,kube_client=error", env = "RUST_LOG")]
     log: String,
