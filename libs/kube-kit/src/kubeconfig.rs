@@ -7,15 +7,18 @@
 mod address;
 mod encoding;
 mod expiry;
+mod file;
 
 use base64::Engine;
 use jiff::Timestamp;
 use kube::{Client, Config};
-use serde::Deserialize;
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
-use self::address::{is_forbidden, is_forbidden_name};
+use self::{
+    address::{is_forbidden, is_forbidden_name},
+    file::{Cluster, File, NamedCluster, NamedUser, User},
+};
 use crate::client::{Limits, guarded};
 
 /// No kubeconfig with one cluster's certificates comes near this.
@@ -492,103 +495,6 @@ fn unresolved(field: &str, what: &str) -> KubeconfigProblem {
 
 fn not_base64(field: String) -> KubeconfigProblem {
     problem("kubeconfig_malformed", field, format!("The field is not base64. {FLATTEN}"))
-}
-
-/// Whether a field is there, whatever it holds. A field that is null or empty has no effect on kubectl either.
-#[derive(Default)]
-struct Presence(bool);
-
-impl Presence {
-    const fn is_present(&self) -> bool {
-        self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Presence {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        Ok(Self(match value {
-            serde_json::Value::Null => false,
-            serde_json::Value::String(text) => !text.is_empty(),
-            serde_json::Value::Array(items) => !items.is_empty(),
-            _ => true,
-        }))
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct File {
-    current_context: Option<String>,
-    #[serde(default)]
-    contexts: Vec<NamedContext>,
-    #[serde(default)]
-    clusters: Vec<NamedCluster>,
-    #[serde(default)]
-    users: Vec<NamedUser>,
-}
-
-#[derive(Deserialize)]
-struct NamedContext {
-    name: String,
-    context: ContextEntry,
-}
-
-#[derive(Deserialize)]
-struct ContextEntry {
-    cluster: String,
-    user: Option<String>,
-    namespace: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct NamedCluster {
-    name: String,
-    cluster: Cluster,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Cluster {
-    server: Option<String>,
-    certificate_authority_data: Option<String>,
-    tls_server_name: Option<String>,
-    insecure_skip_tls_verify: Option<bool>,
-    #[serde(default)]
-    certificate_authority: Presence,
-    #[serde(default)]
-    proxy_url: Presence,
-}
-
-#[derive(Deserialize)]
-struct NamedUser {
-    name: String,
-    #[serde(default)]
-    user: User,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case", default)]
-struct User {
-    token: Option<Secret>,
-    client_certificate_data: Option<String>,
-    client_key_data: Option<Secret>,
-    exec: Presence,
-    auth_provider: Presence,
-    #[serde(rename = "tokenFile")]
-    token_file: Presence,
-    client_certificate: Presence,
-    client_key: Presence,
-    #[serde(rename = "as")]
-    impersonate: Presence,
-    #[serde(rename = "as-uid")]
-    impersonate_uid: Presence,
-    #[serde(rename = "as-groups")]
-    impersonate_groups: Presence,
-    #[serde(rename = "as-user-extra")]
-    impersonate_user_extra: Presence,
-    username: Presence,
-    password: Presence,
 }
 
 #[cfg(test)]
