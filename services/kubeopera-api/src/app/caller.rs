@@ -62,7 +62,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::CheckKubeconfig
         | Action::TryToConnect
         | Action::ConnectCluster
-        | Action::DisconnectCluster => {
+        | Action::DisconnectCluster
+        | Action::RetryCluster => {
             matches!(role, Role::PlatformAdministrator | Role::Operator)
         }
         Action::SeeUsers

@@ -10,6 +10,7 @@ mod parting;
 mod people;
 mod register;
 pub(crate) mod removal;
+mod retry;
 pub(crate) mod sessions;
 mod tokens;
 

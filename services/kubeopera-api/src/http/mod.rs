@@ -9,6 +9,7 @@ mod fields;
 mod health;
 mod kubeconfig_check;
 mod parting;
+mod retry;
 mod session;
 mod sessions;
 mod tokens;
@@ -72,6 +73,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
         .routes(routes!(clusters::get_cluster, parting::delete_cluster))
+        .routes(routes!(retry::retry_cluster))
         .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
         .routes(routes!(events::stream_events))
         .routes(routes!(users::list_users, users::add_user))

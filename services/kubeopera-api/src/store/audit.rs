@@ -48,6 +48,7 @@ pub(crate) enum Action {
     ConnectCluster,
     DisconnectCluster,
     DeleteCluster,
+    RetryCluster,
     /// A HostCluster that KubeOpera had no record of was taken on record.
     AdoptCluster,
     /// A HostCluster was deleted in Kubernetes, which lets go of the cluster.
@@ -92,6 +93,7 @@ impl Action {
             Self::ConnectCluster => "connect_cluster",
             Self::DisconnectCluster => "disconnect_cluster",
             Self::DeleteCluster => "delete_cluster",
+            Self::RetryCluster => "retry_cluster",
             Self::AdoptCluster => "adopt_cluster",
             Self::RemoveCluster => "remove_cluster",
             Self::SeeUsers => "see_users",

@@ -14,6 +14,7 @@ mod parting;
 mod people;
 mod register;
 mod repair;
+mod retry;
 mod roles;
 mod secrets;
 mod sessions;

@@ -20,6 +20,7 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("DELETE", "/api/v1/clusters/{id}", [401, 403, 403, 415]),
     ("GET", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
+    ("POST", "/api/v1/clusters/{id}/retry", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/kubeconfig-check", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),

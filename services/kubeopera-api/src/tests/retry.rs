@@ -1,0 +1,51 @@
+//! Another attempt at once.
+
+use http::{Method, StatusCode};
+
+use super::{World, on_both_databases, world::Answer};
+use crate::resources::relay::relay_what_is_due;
+
+on_both_databases! {
+    each_click_asks_the_controller_once_more
+    what_cannot_be_tried_again_says_so
+}
+
+impl World {
+    async fn retry(&self, cookie: &str, id: &str) -> Answer {
+        self.call(Method::POST, &format!("/api/v1/clusters/{id}/retry"), Some(cookie)).await
+    }
+
+    fn asked_at(&self) -> String {
+        let resource = &self.api_server.resources()[0];
+        resource["metadata"]["annotations"]["kubeopera.io/retry-requested-at"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn each_click_asks_the_controller_once_more(world: World) {
+    let cookie = world.log_in("operator").await;
+    let id = world.register(&cookie).await.json()["id"].as_str().unwrap().to_owned();
+
+    // Before there is a resource, making it is what is tried again.
+    assert_eq!(world.retry(&cookie, &id).await.status, StatusCode::ACCEPTED);
+    relay_what_is_due(&world.platform).await.unwrap();
+    assert_eq!(world.retry(&cookie, &id).await.status, StatusCode::ACCEPTED);
+    let first = world.asked_at();
+    assert_eq!(world.retry(&cookie, &id).await.status, StatusCode::ACCEPTED);
+
+    assert_ne!(world.asked_at(), first);
+    let rows = world.dump("audit_log").await;
+    assert_eq!(rows.iter().filter(|row| row.contains(&format!("|retry_cluster|{id}|done|"))).count(), 3, "{rows:#?}");
+}
+
+async fn what_cannot_be_tried_again_says_so(world: World) {
+    let cookie = world.log_in("operator").await;
+    let id = world.register(&cookie).await.json()["id"].as_str().unwrap().to_owned();
+    relay_what_is_due(&world.platform).await.unwrap();
+    world.api_server.be_down(true);
+    assert_eq!(world.retry(&cookie, &id).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    world.api_server.be_down(false);
+
+    world.call(Method::POST, &format!("/api/v1/clusters/{id}/disconnect"), Some(&cookie)).await;
+
+    assert_eq!(world.retry(&cookie, &id).await.code(), "being_removed");
+}
