@@ -40,7 +40,10 @@ async fn a_kubeconfig_pasted_at_one_kubeopera_connects_a_second_real_cluster_to_
     assert_eq!(verdict["cluster"]["kubernetes_version"], "1.34.4");
     assert_eq!(verdict["cluster"]["nodes"], json!({ "total": 1, "ready": 1 }));
 
-    let wanted = json!({ "name": "there", "provider": "on-premises", "region": "berlin", "kubeconfig": pasted });
+    let wanted = json!({
+        "name": "there", "provider": "on-premises", "region": "berlin", "kubeconfig": pasted,
+        "admin_email": "first@acme.com", "admin_username": "first",
+    });
     let (status, card) = world.dashboard.post("connect", &wanted).await.unwrap();
     assert_eq!(status, 201, "{card}");
     let ready = stack::until("Ready", TO_READY, || async {
@@ -69,6 +72,15 @@ async fn a_kubeconfig_pasted_at_one_kubeopera_connects_a_second_real_cluster_to_
     let secrets = Api::<Secret>::namespaced(world.client.clone(), NAMESPACE);
     let kept = secrets.get(&name).await.unwrap().data.unwrap();
     assert_eq!(kept["kubeconfig"].0, pasted.as_bytes(), "not the very bytes that were supplied");
+    let status = ready.status.clone().unwrap();
+    assert_eq!(
+        status.message.as_deref(),
+        Some("Flux healthy and reconciling fluxcd/clusters/there. Administrator first@acme.com created.")
+    );
+    let password = secrets.get(&status.admin_password_secret_ref.unwrap()).await.unwrap().data.unwrap();
+    let password = String::from_utf8(password["password"].0.clone()).unwrap();
+    assert!(password.len() >= 16, "a first administrator's password is long");
+    assert!(!world.program.logged().await.unwrap().contains(&password), "the password is seen in the log");
     let (status, again) = world
         .dashboard
         .post(
