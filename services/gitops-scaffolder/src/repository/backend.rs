@@ -14,7 +14,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    process::ChildStdin,
+    process::{ChildStdin, Command},
     runtime::Handle,
     sync::OwnedSemaphorePermit,
     time::timeout,
@@ -64,7 +64,11 @@ pub(super) async fn answer(repository: &Repository, request: Request<Body>, turn
     }
 }
 
-async fn converse(repository: &Repository, request: Request<Body>, turn: OwnedSemaphorePermit) -> io::Result<Response> {
+/// Git's `http-backend` for one request.
+///
+/// It is not told how long the body is: with a length it waits for all of it and, when the body ends early because this
+/// process was killed, spins for ever without noticing (Git 2.39). Without one it reads to the end.
+fn backend<B>(repository: &Repository, request: &Request<B>) -> io::Result<Command> {
     let mut command = command(repository.folder());
     command.arg("http-backend").current_dir(repository.folder());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -78,7 +82,6 @@ async fn converse(repository: &Repository, request: Request<Body>, turn: OwnedSe
     command.env("REMOTE_USER", "kubeopera").env("REMOTE_ADDR", "-");
     for (variable, name) in [
         ("CONTENT_TYPE", "content-type"),
-        ("CONTENT_LENGTH", "content-length"),
         ("HTTP_CONTENT_ENCODING", "content-encoding"),
         ("GIT_PROTOCOL", "git-protocol"),
     ] {
@@ -86,7 +89,11 @@ async fn converse(repository: &Repository, request: Request<Body>, turn: OwnedSe
             command.env(variable, value);
         }
     }
-    let mut group = Group::start(command)?;
+    Ok(command)
+}
+
+async fn converse(repository: &Repository, request: Request<Body>, turn: OwnedSemaphorePermit) -> io::Result<Response> {
+    let mut group = Group::start(backend(repository, &request)?)?;
     let (stdin, stdout) = (group.child().stdin.take(), group.child().stdout.take());
     let backend = Backend { group: Some(group) };
     let (Some(stdin), Some(stdout)) = (stdin, stdout) else { return Err(io::Error::other("no pipes to git")) };
@@ -142,5 +149,28 @@ async fn head(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Response> 
                 response.headers_mut().append(name, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_backend_whose_server_was_killed_in_the_middle_of_a_body_ends_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = crate::repository::ensure(folder.path()).await.unwrap();
+        let request = Request::post(format!("/{NAME}/git-receive-pack"))
+            .header("content-type", "application/x-git-receive-pack-request")
+            .header("content-length", "1000")
+            .body(())
+            .unwrap();
+        let mut running = backend(&repository, &request).unwrap().kill_on_drop(true).spawn().unwrap();
+
+        // What is left of a killed server: a body that ends before its time, and an answer that nobody reads.
+        running.stdin.take().unwrap().write_all(b"0094").await.unwrap();
+        drop(running.stdout.take());
+
+        timeout(Duration::from_secs(10), running.wait()).await.expect("it still runs").unwrap();
     }
 }
