@@ -50,8 +50,7 @@ impl LocalCluster {
 
     /// The address at which the cluster's pods reach this machine: the one from which this machine reaches the cluster.
     pub async fn host_address(&self) -> anyhow::Result<IpAddr> {
-        let file = Kubeconfig::read_from(&self.kubeconfig).context("reading the kubeconfig")?;
-        let config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        let config = self.configuration().await?;
         let host = config.cluster_url.host().context("the API server has no host")?;
         let socket = UdpSocket::bind("0.0.0.0:0").await?;
         socket.connect((host, 443)).await.context("finding the way to the cluster")?;
@@ -60,11 +59,15 @@ impl LocalCluster {
 
     /// A client with cluster-admin rights and a limit on every request.
     pub async fn client(&self) -> anyhow::Result<kube::Client> {
-        let file = Kubeconfig::read_from(self.kubeconfig()).context("reading the kubeconfig")?;
-        let mut config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        let mut config = self.configuration().await?;
         config.default_retry = false;
         config.connect_timeout = Some(Duration::from_secs(5));
         Ok(kube::Client::try_from(config)?)
+    }
+
+    async fn configuration(&self) -> anyhow::Result<kube::Config> {
+        let file = Kubeconfig::read_from(&self.kubeconfig).context("reading the kubeconfig")?;
+        kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.context("using the kubeconfig")
     }
 
     /// `kubectl` aimed at the cluster.

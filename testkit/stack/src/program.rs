@@ -80,8 +80,9 @@ impl Program {
     /// Starts it again with the same data after it was stopped or killed.
     pub async fn start_again(&mut self) -> anyhow::Result<()> {
         self.launch().await?;
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
         let deadline = Instant::now() + START;
-        while !self.is_up().await? {
+        while !self.is_up(&http).await? {
             let ended = self.child.as_mut().and_then(|child| child.try_wait().transpose()).transpose()?;
             if ended.is_some() || Instant::now() >= deadline {
                 let why = ended
@@ -102,8 +103,7 @@ impl Program {
     }
 
     /// Whether it has said that it is running and answers that it is ready.
-    async fn is_up(&self) -> anyhow::Result<bool> {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
+    async fn is_up(&self, http: &reqwest::Client) -> anyhow::Result<bool> {
         let answer = http.get(format!("{}/readyz", self.address())).send().await;
         Ok(answer.is_ok_and(|answer| answer.status().is_success()) && self.said().await?.contains("Ctrl-C"))
     }
