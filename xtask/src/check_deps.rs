@@ -42,10 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "kubeopera",
         &[
             "auth-service",
-            "auth-service-contract",
-            "cluster-provisioner-contract",
             "gitops-scaffolder",
-            "gitops-scaffolder-contract",
             "host-cluster-controller",
             "host-cluster-controller-crd",
             "kube-kit",
