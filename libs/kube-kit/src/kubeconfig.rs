@@ -5,9 +5,11 @@
 //! is never quoted: a token may stand anywhere in it.
 
 mod address;
+mod authority;
 mod encoding;
 mod expiry;
 mod file;
+mod refusals;
 
 use base64::Engine;
 use jiff::Timestamp;
@@ -18,6 +20,7 @@ use vocabulary::{Secret, Trouble};
 use self::{
     address::{is_forbidden, is_forbidden_name},
     file::{Cluster, File, NamedCluster, NamedUser, User},
+    refusals::{refuse_in_cluster, refuse_in_user},
 };
 use crate::client::{Limits, guarded};
 
@@ -190,6 +193,18 @@ impl ValidKubeconfig {
         }
     }
 
+    /// What is wrong with the certificate authority, whether or not a connection fails because of it.
+    pub fn authority_flaws(&self) -> Vec<KubeconfigProblem> {
+        let flaws = self.certificate_authority.as_deref().map(authority::flaws).unwrap_or_default();
+        let field = |message: &str| problem("certificate_authority_flawed", "kubeconfig.certificate-authority-data", message);
+        flaws.into_iter().map(field).collect()
+    }
+
+    /// Whether the file names a certificate authority; without one only those count that this machine trusts anyway.
+    pub const fn has_authority(&self) -> bool {
+        self.certificate_authority.is_some()
+    }
+
     /// The API server's address in its one spelling.
     pub const fn server(&self) -> &Url {
         &self.server
@@ -279,91 +294,7 @@ impl ValidKubeconfig {
     }
 }
 
-fn refuse_in_cluster(field: &str, cluster: &Cluster) -> Result<(), KubeconfigProblem> {
-    if cluster.certificate_authority.is_present() {
-        return Err(file_forbidden(&format!("{field}.cluster.certificate-authority")));
-    }
-    if cluster.proxy_url.is_present() {
-        return Err(problem(
-            "kubeconfig_proxy_forbidden",
-            format!("{field}.cluster.proxy-url"),
-            "This kubeconfig sends the connection through a proxy, which KubeOpera does not do. Remove proxy-url and use \
-             an address that KubeOpera can reach.",
-        ));
-    }
-    if cluster.insecure_skip_tls_verify == Some(true) {
-        return Err(problem(
-            "kubeconfig_insecure_tls_forbidden",
-            format!("{field}.cluster.insecure-skip-tls-verify"),
-            "This kubeconfig turns off the check of the server's certificate. Remove insecure-skip-tls-verify and put the \
-             cluster's certificate authority into certificate-authority-data: `kubectl -n kube-system get configmap \
-             kube-root-ca.crt -o jsonpath='{.data.ca\\.crt}' | base64 -w0` prints it.",
-        ));
-    }
-    Ok(())
-}
-
-fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
-    let field = format!("{field}.user");
-    if user.exec.is_present() {
-        return Err(problem(
-            "kubeconfig_exec_forbidden",
-            format!("{field}.exec"),
-            format!("This kubeconfig runs a program to log in. {HOW_TO_MAKE_A_TOKEN}"),
-        ));
-    }
-    if user.auth_provider.is_present() {
-        return Err(problem(
-            "kubeconfig_auth_provider_forbidden",
-            format!("{field}.auth-provider"),
-            format!("This kubeconfig logs in by a provider's own method. {HOW_TO_MAKE_A_TOKEN}"),
-        ));
-    }
-    for (name, present) in [
-        ("tokenFile", user.token_file.is_present()),
-        ("client-certificate", user.client_certificate.is_present()),
-        ("client-key", user.client_key.is_present()),
-    ] {
-        if present {
-            return Err(file_forbidden(&format!("{field}.{name}")));
-        }
-    }
-    for (name, present) in [
-        ("as", user.impersonate.is_present()),
-        ("as-uid", user.impersonate_uid.is_present()),
-        ("as-groups", user.impersonate_groups.is_present()),
-        ("as-user-extra", user.impersonate_user_extra.is_present()),
-    ] {
-        if present {
-            return Err(problem(
-                "kubeconfig_impersonation_forbidden",
-                format!("{field}.{name}"),
-                format!("This kubeconfig acts as somebody else. {HOW_TO_MAKE_A_TOKEN}"),
-            ));
-        }
-    }
-    if user.username.is_present() || user.password.is_present() {
-        return Err(problem(
-            "kubeconfig_basic_auth_unsupported",
-            format!("{field}.username"),
-            format!("Kubernetes no longer takes user name and password. {HOW_TO_MAKE_A_TOKEN}"),
-        ));
-    }
-    Ok(())
-}
-
 impl File {
-    /// Refuses the first entry, used or not, that would act on this machine or weaken a connection.
-    fn refuse_what_acts(&self) -> Result<(), KubeconfigProblem> {
-        for (at, cluster) in self.clusters.iter().enumerate() {
-            refuse_in_cluster(&format!("kubeconfig.clusters[{at}]"), &cluster.cluster)?;
-        }
-        for (at, user) in self.users.iter().enumerate() {
-            refuse_in_user(&format!("kubeconfig.users[{at}]"), &user.user)?;
-        }
-        Ok(())
-    }
-
     /// The cluster and the user that a context names. `named_in` is the field to blame if there is no such context.
     fn entries_of(&self, context: &str, named_in: &str) -> Result<Entries<'_>, KubeconfigProblem> {
         let (at, context) = self
@@ -466,14 +397,6 @@ fn decode(data: &str) -> Option<Vec<u8>> {
 
 fn problem(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> KubeconfigProblem {
     KubeconfigProblem { code, field: field.into(), message: message.into() }
-}
-
-fn file_forbidden(field: &str) -> KubeconfigProblem {
-    problem(
-        "kubeconfig_file_reference_forbidden",
-        field,
-        format!("This kubeconfig refers to a file that is not part of it. {FLATTEN}"),
-    )
 }
 
 fn address_forbidden(field: &str) -> KubeconfigProblem {

@@ -143,8 +143,18 @@ fn tls_cause(error: &rustls::Error) -> String {
         Error::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
             "the API server's certificate has expired. Renew it."
         }
+        Error::InvalidCertificate(Certificate::NotValidYet | Certificate::NotValidYetContext { .. }) => {
+            "the API server's certificate is not valid yet. Check the clocks of both machines."
+        }
+        Error::InvalidCertificate(Certificate::NotValidForNameContext { presented, .. }) if !presented.is_empty() => {
+            return format!(
+                "the API server's certificate does not name this address, but {}. Use one of these, or give one of them as \
+                 tls-server-name.",
+                names(presented)
+            );
+        }
         Error::InvalidCertificate(Certificate::NotValidForName | Certificate::NotValidForNameContext { .. }) => {
-            "the API server's certificate is for another host name. Use an address that the certificate names."
+            "the API server's certificate does not name this address. Use an address that the certificate names."
         }
         Error::InvalidCertificate(_) => {
             "the API server's certificate is not signed by the certificate authority of the kubeconfig. Put the \
@@ -154,6 +164,14 @@ fn tls_cause(error: &rustls::Error) -> String {
         _ => "no secure connection to the API server could be made. Check the address and its port.",
     }
     .to_owned()
+}
+
+/// Names in a certificate, which rustls shows as `DnsName("api.acme.com")` and `IpAddress(10.0.0.7)`: at most five.
+fn names(presented: &[String]) -> String {
+    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || ".-:*".contains(c);
+    let bare = |name: &String| name.rsplit('(').next().unwrap_or_default().chars().filter(|c| is_of_a_name(*c)).collect();
+    let names: Vec<String> = presented.iter().map(bare).filter(|name: &String| !name.is_empty()).take(5).collect();
+    names.join(", ")
 }
 
 fn has_cause(status: &Status, reason: &str) -> bool {

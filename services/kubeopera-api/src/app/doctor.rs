@@ -95,6 +95,7 @@ impl Platform {
         verdict.server = Some(printable(kubeconfig.server().as_str(), LONGEST_NAME));
         verdict.expires_at = kubeconfig.expires_at();
         verdict.warnings.extend(verdict.expires_at.and_then(ends_soon));
+        verdict.warnings.extend(kubeconfig.authority_flaws().into_iter().map(Finding::from));
         if !call {
             return ContextVerdict { verdict: Verdict::NotChecked, ..verdict };
         }
@@ -131,7 +132,8 @@ impl Platform {
             }
             kube_kit::discover(&client).await.map_err(unusable)
         };
-        tokio::time::timeout(LOOK_WITHIN, look).await.unwrap_or_else(|_| Err(unreachable()))
+        let looked = tokio::time::timeout(LOOK_WITHIN, look).await.unwrap_or_else(|_| Err(unreachable()));
+        looked.map_err(|finding| blaming_the_authority(finding, kubeconfig))
     }
 
     /// What KubeOpera knows of a cluster with this identity, whatever its names, addresses and users are.
@@ -241,6 +243,18 @@ fn unusable(trouble: Trouble) -> Finding {
         _ => return unreachable(),
     };
     Finding::new(code, None, trouble.message)
+}
+
+/// A certificate that is not trusted may be the fault of what the kubeconfig has as authority.
+fn blaming_the_authority(mut finding: Finding, kubeconfig: &ValidKubeconfig) -> Finding {
+    if finding.code == "tls_verification_failed" {
+        let none = "The kubeconfig has no certificate-authority-data, so that only public authorities are trusted.";
+        let flaws = kubeconfig.authority_flaws().into_iter().map(|flaw| flaw.message);
+        for sentence in flaws.chain((!kubeconfig.has_authority()).then(|| none.to_owned())) {
+            finding.message = format!("{} {sentence}", finding.message);
+        }
+    }
+    finding
 }
 
 fn unreachable() -> Finding {
