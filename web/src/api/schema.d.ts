@@ -436,7 +436,8 @@ export interface components {
              *     never shown again.
              */
             kubeconfig: string;
-            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64. */
+            encoding?: components["schemas"]["Encoding"];
             /** @description The context to use; without it the current one, or the only one there is. */
             context?: string | null;
             /** @description Domain under which the environment is reached, such as my-cluster.acme.com; without it nothing is exposed. */
@@ -589,6 +590,11 @@ export interface components {
             /** @description What stays, as sentences. */
             stays: string[];
         };
+        /**
+         * @description How the bytes of a file are in a JSON text.
+         * @enum {string}
+         */
+        Encoding: "text" | "base64";
         /** @description Something about a kubeconfig, and what to do about it. */
         Finding: {
             /** @description One word for programs, stable over versions. */
@@ -625,7 +631,8 @@ export interface components {
         };
         /** @description An object that goes. */
         GoingObject: {
-            place: ("cluster" | "kubeopera") & Record<string, never>;
+            /** @description Where it is: on the cluster itself, or where KubeOpera keeps its resources. */
+            place: components["schemas"]["Place"];
             /** @description Kind, such as Secret. */
             kind: string;
             /** @description Its namespace. */
@@ -657,7 +664,8 @@ export interface components {
              * @description The file, at most 1 MiB. It is not stored.
              */
             kubeconfig: string;
-            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64. */
+            encoding?: components["schemas"]["Encoding"];
             /** @description The one context to look at; without it all of them. */
             context?: string | null;
         };
@@ -785,6 +793,11 @@ export interface components {
             /** @description How far. */
             state: components["schemas"]["PhaseState"];
         };
+        /**
+         * @description Where an object is.
+         * @enum {string}
+         */
+        Place: "cluster" | "kubeopera";
         /** @description An RFC 9457 problem document. */
         Problem: {
             /** @description Always `about:blank`: `code` tells problems apart. */

@@ -37,7 +37,6 @@ pub(crate) struct KubeconfigToCheck {
     kubeconfig: Secret,
     /// How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64.
     #[serde(default)]
-    #[schema(inline)]
     encoding: Encoding,
     /// The one context to look at; without it all of them.
     context: Option<String>,

@@ -29,7 +29,6 @@ pub(crate) struct Disconnection {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct GoingObject {
     /// Where it is: on the cluster itself, or where KubeOpera keeps its resources.
-    #[schema(inline)]
     place: Place,
     /// Kind, such as Secret.
     kind: &'static str,
@@ -39,6 +38,7 @@ pub(crate) struct GoingObject {
     name: String,
 }
 
+/// Where an object is.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Place {
