@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("service-kit", &["vocabulary"]),
     ("auth-service-contract", &["vocabulary"]),
     ("cluster-provisioner-contract", &["vocabulary"]),
+    ("cluster-provisioner-catalogue", &["cluster-provisioner-contract", "vocabulary"]),
     ("gitops-scaffolder-contract", &["vocabulary"]),
     ("host-cluster-controller-crd", &["cluster-provisioner-contract", "vocabulary"]),
     (
@@ -70,6 +71,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
 const PURE: &[(&str, &[&str])] = &[
     ("vocabulary", &["jiff", "serde", "thiserror", "url", "uuid", "zeroize"]),
     ("host-cluster-controller-decide", &["jiff", "k8s-openapi", "serde", "serde_json", "sha2"]),
+    ("cluster-provisioner-catalogue", &["jiff", "thiserror"]),
     ("gitops-scaffolder-tree", &["serde", "serde-saphyr", "serde_json", "sha2", "thiserror"]),
 ];
 
