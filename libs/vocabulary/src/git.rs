@@ -1,9 +1,11 @@
-//! Where a cluster's GitOps tree lives: repository URL and path inside it.
+//! Where a cluster's GitOps tree lives: repository URL, branch, and path inside it.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+use crate::text::text_type;
 
 /// The URL of a Git repository over HTTPS, HTTP or SSH, without credentials, query or fragment.
 ///
@@ -96,6 +98,18 @@ impl fmt::Display for GitUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+text_type! {
+    /// A branch of a repository, such as `main` or `release/2026.11`. Fewer names than Git allows: none that a shell, a
+    /// URL or Git's own arguments could take for something else.
+    GitBranch, "branch",
+    "Use letters, digits, dots, hyphens, underscores, plus signs and single slashes, such as main or platform/production.",
+    |text| text.len() <= 200 && text.split('/').all(|part| {
+        let inner = |c: u8| c.is_ascii_alphanumeric() || b"._+-".contains(&c);
+        !part.is_empty() && part.bytes().all(inner) && !part.starts_with(['.', '-', '+']) && !part.ends_with(['.', '-', '+'])
+            && !part.contains("..") && !part.ends_with(".lock")
+    })
 }
 
 /// A folder inside a repository, in the one spelling in which paths are compared: no leading, doubled or trailing
@@ -195,6 +209,43 @@ mod tests {
             ("", Malformed),
         ] {
             assert_eq!(given.parse::<GitUrl>().unwrap_err(), why, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_branch_has_a_name_that_nothing_takes_for_something_else() {
+        for good in ["main", "release/2026.11", "feature_x", "a+b", "v1.2", &"x".repeat(200)] {
+            assert!(good.parse::<GitBranch>().is_ok(), "{good}");
+        }
+        let long = "x".repeat(201);
+        for bad in [
+            "",
+            "/",
+            "a/",
+            "/a",
+            "a//b",
+            "-a",
+            "--upload-pack=id",
+            ".a",
+            "a..b",
+            "a.lock",
+            "a.lock/b",
+            "a b",
+            "a~1",
+            "a^",
+            "a:b",
+            "a?",
+            "a*",
+            "a[",
+            "a\\b",
+            "@{1}",
+            "ä",
+            "a\n",
+            "a.",
+            "a-",
+            &long,
+        ] {
+            assert!(bad.parse::<GitBranch>().is_err(), "{bad}");
         }
     }
 

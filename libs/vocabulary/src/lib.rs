@@ -13,7 +13,7 @@ mod secret;
 mod text;
 mod trouble;
 
-pub use git::{GitPath, GitUrl, NotAGitPath, NotAGitUrl};
+pub use git::{GitBranch, GitPath, GitUrl, NotAGitPath, NotAGitUrl};
 pub use hex::hex;
 pub use id::{ClusterId, NotAnId};
 pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, Label, SecretName};

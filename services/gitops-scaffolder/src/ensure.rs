@@ -147,7 +147,8 @@ impl Scaffolder {
 
     pub(crate) fn clone_of<'a>(&'a self, destination: &'a Destination, access: &'a Access) -> Clone<'a> {
         let url = destination.url.as_str();
-        Clone { git: &self.git, folder: folder_of(&self.config.work_dir.join("clones"), url), url, access }
+        let folder = folder_of(&self.config.work_dir.join("clones"), url);
+        Clone { git: &self.git, folder, url, access }
     }
 
     pub(crate) async fn turn(&self, folder: &Path) -> Arc<Mutex<()>> {
@@ -164,7 +165,8 @@ pub(crate) async fn fetched(clone: &Clone<'_>, destination: &Destination) -> Res
         trouble::of(&failure, &destination.url, Attempt::Read).into()
     };
     clone.ensure().await.map_err(Setback::CloneBroken)?;
-    let Tip { branch, commit } = clone.tip().await.map_err(reading)?;
+    let found = clone.find(destination.branch.as_ref()).await.map_err(reading)?;
+    let Tip { branch, commit } = found.map_err(|missing| trouble::no_branch(&missing, &destination.url))?;
     let commit = match commit {
         Some(commit) => Some(clone.fetch(&branch, &commit).await.map_err(reading)?),
         None => None,

@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod clone;
+pub(crate) mod host_keys;
 pub(crate) mod left_behind;
 pub(crate) mod program;
 pub(crate) mod trouble;

@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod check;
 mod ensure;
 mod git;
 mod look;
@@ -15,7 +16,7 @@ pub mod repository;
 use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, TreeInputs, TreeSeen, WrittenTree};
+use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, RepositoryCheck, TreeInputs, TreeSeen, WrittenTree};
 use gitops_scaffolder_tree::TreeConfig;
 use tokio::sync::Mutex;
 use vocabulary::{GitPath, Trouble};
@@ -86,6 +87,10 @@ impl GitOpsScaffolder for Scaffolder {
 
     async fn ensure_tree(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble> {
         self.ensure(inputs, destination).await
+    }
+
+    async fn check(&self, destination: &Destination) -> Result<RepositoryCheck, Trouble> {
+        self.check_repository(destination).await
     }
 }
 

@@ -46,10 +46,10 @@ async fn effect(step: &Step, resource: &HostCluster, world: &World) -> Outcome {
             None => Outcome::Trouble(no_provisioner()),
         },
         Step::StoreKubeconfig { cluster, to } => store_kubeconfig(world, *cluster, to).await.into(),
-        Step::EnsureTree { inputs, url, credentials } => {
+        Step::EnsureTree { inputs, url, branch, credentials } => {
             let written = async {
                 let credential = secrets.git_credentials(credentials).await?.write;
-                let destination = Destination { url: url.clone(), credential };
+                let destination = Destination { url: url.clone(), branch: branch.clone(), credential };
                 world.scaffolder.ensure_tree(inputs, &destination).await
             };
             written.await.map_or_else(Outcome::Trouble, Outcome::Written)

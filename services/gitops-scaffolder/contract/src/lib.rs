@@ -1,31 +1,16 @@
 //! What gitops-scaffolder promises to the controller: a cluster's complete environment, committed to Git.
 
+mod check;
+mod credential;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use vocabulary::{
-    ClusterId, ClusterName, Domain, Email, GitPath, GitUrl, KubernetesVersion, Provider, Region, Secret, Trouble,
+    ClusterId, ClusterName, Domain, Email, GitBranch, GitPath, GitUrl, KubernetesVersion, Provider, Region, Trouble,
 };
 
-/// How the repository is written to. Never part of a URL, an argument list or a log.
-#[derive(Debug, Clone)]
-pub enum GitCredential {
-    /// User name and password or token, over HTTPS.
-    Basic {
-        /// User name; forges take any with a token.
-        username: String,
-        /// Password or token.
-        password: Secret,
-        /// Certificate authority of the server in PEM, if it is not a public one.
-        certificate_authority: Option<String>,
-    },
-    /// A private key over SSH.
-    Ssh {
-        /// Private key, OpenSSH or PEM.
-        private_key: Secret,
-        /// Host keys that are accepted, in `known_hosts` form; nothing else is.
-        known_hosts: String,
-    },
-}
+pub use check::{Answer, HostKey, Question, RepositoryCheck};
+pub use credential::{CredentialIncomplete, GitCredential};
 
 /// What already runs on the cluster and must be used or left alone rather than installed again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +84,8 @@ pub enum Origin {
 pub struct Destination {
     /// Repository.
     pub url: GitUrl,
+    /// Branch; without it the repository's default branch.
+    pub branch: Option<GitBranch>,
     /// Who writes.
     pub credential: GitCredential,
 }
@@ -107,7 +94,7 @@ pub struct Destination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WrittenTree {
-    /// Branch it is on: the repository's default branch.
+    /// Branch it is on: the one that was named, or the repository's default branch.
     pub branch: String,
     /// Commit at whose tree the folder is complete, 40 hex digits.
     pub commit: String,
@@ -122,7 +109,7 @@ pub struct WrittenTree {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeSeen {
-    /// The repository's default branch; `main` for an empty repository.
+    /// The branch that was named, or the repository's default branch; `main` for an empty repository that names none.
     pub branch: String,
     /// Hash of the tree that this version of the generator makes of what the tree in Git was made from. As long as it is
     /// [`WrittenTree::tree_hash`], there is nothing to write: what people edit does not count. None where there is no tree
@@ -133,10 +120,14 @@ pub struct TreeSeen {
 /// gitops-scaffolder as the controller sees it.
 #[async_trait]
 pub trait GitOpsScaffolder: Send + Sync {
-    /// What is in a folder of the repository's default branch, for the cluster whose kube-system namespace has this UID.
+    /// What is in a folder of the branch, for the cluster whose kube-system namespace has this UID.
     /// Writes nothing.
     async fn look(&self, cluster_uid: &str, path: &GitPath, destination: &Destination) -> Result<TreeSeen, Trouble>;
 
     /// Makes the tree for these inputs be in Git: no commit if it is there already, one commit if it is not.
     async fn ensure_tree(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble>;
+
+    /// Whether trees can be written to a repository, question by question. Writes nothing. An error is one of this machine,
+    /// such as a missing git; what is wrong with the repository or the credential is an answer.
+    async fn check(&self, destination: &Destination) -> Result<RepositoryCheck, Trouble>;
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 use tokio::fs;
+use vocabulary::GitBranch;
 
 use super::{
     access::Access,
@@ -23,6 +24,9 @@ const LEFT_OUT: &str = "--filter=blob:limit=1m";
 const MOST_LOOSE: u64 = 6700;
 const MOST_PACKS: u64 = 50;
 const MOST_KIB: u64 = 256 << 10;
+
+/// Of other branches, this many are told.
+const MOST_BRANCHES_TOLD: usize = 5;
 
 /// The remote's branch as of the last fetch, and the commit we are about to push, by names of our own.
 const FETCHED: &str = "refs/kubeopera/fetched";
@@ -43,6 +47,15 @@ pub(crate) struct Tip {
     pub(crate) branch: String,
     /// The commit the branch is at, if there is one.
     pub(crate) commit: Option<String>,
+}
+
+/// The remote has branches, and not this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoBranch {
+    /// The branch that was named; none if it is the default branch that is missing.
+    pub(crate) wanted: Option<String>,
+    /// Some of those it has.
+    pub(crate) others: Vec<String>,
 }
 
 /// One entry of a folder in Git.
@@ -89,18 +102,36 @@ impl Clone<'_> {
         }
     }
 
-    /// The remote's default branch and the commit it is at. An empty repository has no commit; which branch it wants to
-    /// have, it tells only who clones it.
-    pub(crate) async fn tip(&self) -> Result<Tip, Failure> {
-        let told =
-            self.git.remote(&self.folder, &["ls-remote", "--symref", "--", self.url, "HEAD"], self.access).await?;
-        let told = String::from_utf8_lossy(&told);
-        let of_head = || told.lines().filter_map(|line| line.strip_suffix("\tHEAD"));
-        let branch = of_head().find_map(|line| line.strip_prefix("ref: refs/heads/"));
-        let commit = of_head().find(|line| !line.starts_with("ref: "));
-        if let (Some(branch), Some(commit)) = (branch, commit) {
-            return Ok(Tip { branch: branch.to_owned(), commit: Some(commit.to_owned()) });
+    /// The branch, or the remote's default branch, and the commit it is at. An empty repository has no commit, and gets any
+    /// branch with the first one; one with other branches has to have this one.
+    pub(crate) async fn find(&self, branch: Option<&GitBranch>) -> Result<Result<Tip, NoBranch>, Failure> {
+        let wanted = branch.map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+        let told = self.ls_remote(&["--symref", "--", self.url, &wanted]).await?;
+        let of_wanted = || told.lines().filter_map(|line| line.strip_suffix(&wanted)?.strip_suffix('\t'));
+        let default = of_wanted().find_map(|line| line.strip_prefix("ref: refs/heads/"));
+        let commit = of_wanted().find(|line| !line.starts_with("ref: "));
+        if let (Some(commit), Some(branch)) = (commit, branch.map(GitBranch::as_str).or(default)) {
+            return Ok(Ok(Tip { branch: branch.to_owned(), commit: Some(commit.to_owned()) }));
         }
+        let told = self.ls_remote(&["--heads", "--", self.url]).await?;
+        let others: Vec<_> = told.lines().filter_map(|line| line.split_once("\trefs/heads/")).collect();
+        if !others.is_empty() {
+            let others = others.into_iter().map(|(_, name)| name.to_owned()).take(MOST_BRANCHES_TOLD).collect();
+            return Ok(Err(NoBranch { wanted: branch.map(ToString::to_string), others }));
+        }
+        match branch {
+            Some(branch) => Ok(Ok(Tip { branch: branch.to_string(), commit: None })),
+            None => self.unborn().await.map(Ok),
+        }
+    }
+
+    async fn ls_remote(&self, what: &[&str]) -> Result<String, Failure> {
+        let told = self.git.remote(&self.folder, &[&["ls-remote"], what].concat(), self.access).await?;
+        Ok(String::from_utf8_lossy(&told).into_owned())
+    }
+
+    /// The default branch of a repository without a commit, which it tells only who clones it.
+    async fn unborn(&self) -> Result<Tip, Failure> {
         let trial = tempfile::tempdir_in(&self.folder).map_err(not_run)?;
         let into = trial.path().to_str().ok_or_else(|| Failure::NotRun("the folder's name is not UTF-8".into()))?;
         let clone = ["clone", "--quiet", "--bare", "--depth=1", "--no-tags", "--", self.url, into];
@@ -169,10 +200,19 @@ impl Clone<'_> {
 
     /// Offers a commit to the remote's branch. It is refused if the branch has moved on.
     pub(crate) async fn push(&self, commit: &str, branch: &str) -> Result<(), Failure> {
+        self.offer(commit, branch, &[]).await
+    }
+
+    /// All that comes before a commit is sent: whoever may not push learns it here.
+    pub(crate) async fn rehearse_push(&self, commit: &str, branch: &str) -> Result<(), Failure> {
+        self.offer(commit, branch, &["--dry-run"]).await
+    }
+
+    async fn offer(&self, commit: &str, branch: &str, how: &[&str]) -> Result<(), Failure> {
         let refspec = format!("{commit}:refs/heads/{branch}");
-        let push = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", "--", self.url, &refspec];
-        self.git.remote(&self.folder, &push, self.access).await?;
-        Ok(())
+        let push = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules"];
+        let push = [push.as_slice(), how, &["--", self.url, &refspec]].concat();
+        self.git.remote(&self.folder, &push, self.access).await.map(drop)
     }
 }
 

@@ -76,6 +76,11 @@ impl Git {
         Ok(Self { home, network_deadline })
     }
 
+    /// The same with another deadline for commands that talk to a server.
+    pub(crate) fn within(&self, network_deadline: Duration) -> Self {
+        Self { home: self.home.clone(), network_deadline }
+    }
+
     /// Runs a command in `folder` that talks to nobody.
     pub(crate) async fn local(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
         self.run(folder, arguments, input, None, LOCAL_DEADLINE).await
@@ -95,25 +100,24 @@ impl Git {
         deadline: Duration,
     ) -> Result<Vec<u8>, Failure> {
         let mut command = self.command(folder, access);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::start(command).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Failure::Missing,
-            _ => Failure::NotRun(error.to_string()),
-        })?;
-        let conversation = group.converse(input);
-        let Ok(spoken) = timeout(deadline, conversation).await else { return Err(Failure::TimedOut(deadline)) };
-        let Spoken { success, output, complaint } = spoken.map_err(|error| Failure::NotRun(error.to_string()))?;
-        let scrub = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text).into_owned();
-            access.map_or(text.clone(), |access| access.scrub(&text))
-        };
-        if output.len() as u64 > MOST_OUTPUT {
-            Err(Failure::TooMuch)
-        } else if success {
-            Ok(output)
-        } else {
-            Err(Failure::Failed { output: scrub(&output), complaint: scrub(&complaint) })
+        command.args(arguments);
+        match speak(command, input, deadline).await? {
+            Spoken { success: true, output, .. } => Ok(output),
+            Spoken { output, complaint, .. } => {
+                let scrub = |text: &[u8]| {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    access.map_or(text.clone(), |access| access.scrub(&text))
+                };
+                Err(Failure::Failed { output: scrub(&output), complaint: scrub(&complaint) })
+            }
         }
+    }
+
+    /// Runs `ssh-keyscan` in `folder`. It fails only where it cannot be run: a server that does not answer has no keys.
+    pub(crate) async fn keyscan(&self, folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+        let mut command = bare(Command::new("ssh-keyscan"), &self.home);
+        command.current_dir(folder).args(arguments);
+        speak(command, &[], self.network_deadline).await.map(|spoken| spoken.output)
     }
 
     fn command(&self, folder: &Path, access: Option<&Access>) -> Command {
@@ -141,14 +145,20 @@ impl Git {
     }
 }
 
-/// `git`, with an environment of nothing but what it needs.
-pub(crate) fn bare_command(home: &Path) -> Command {
-    let mut command = Command::new("git");
+/// A program with an environment of nothing but what it needs.
+fn bare(mut command: Command, home: &Path) -> Command {
     command
         .env_clear()
         .envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .env("HOME", home)
-        .env("LC_ALL", "C")
+        .env("LC_ALL", "C");
+    command
+}
+
+/// `git`, with an environment of nothing but what it needs.
+pub(crate) fn bare_command(home: &Path) -> Command {
+    let mut command = bare(Command::new("git"), home);
+    command
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -162,6 +172,19 @@ pub(crate) fn configure(command: &mut Command, settings: &[(String, String)]) {
     for (number, (key, value)) in settings.iter().enumerate() {
         command.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value);
     }
+}
+
+/// Runs a program to its end, or until it may not go on.
+async fn speak(mut command: Command, input: &[u8], deadline: Duration) -> Result<Spoken, Failure> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = Group::start(command).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::Missing,
+        _ => Failure::NotRun(error.to_string()),
+    })?;
+    let conversation = group.converse(input);
+    let Ok(spoken) = timeout(deadline, conversation).await else { return Err(Failure::TimedOut(deadline)) };
+    let spoken = spoken.map_err(|error| Failure::NotRun(error.to_string()))?;
+    if spoken.output.len() as u64 > MOST_OUTPUT { Err(Failure::TooMuch) } else { Ok(spoken) }
 }
 
 /// A program and everything it starts, all of which end when this is dropped.

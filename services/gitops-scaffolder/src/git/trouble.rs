@@ -2,7 +2,12 @@
 
 use vocabulary::{GitUrl, Trouble};
 
-use super::program::Failure;
+use super::{clone::NoBranch, program::Failure};
+
+/// Reason: nobody said that the server's host key is its own.
+pub(crate) const HOST_KEY_NOT_TRUSTED: &str = "GitHostKeyNotTrusted";
+/// Reason: the server shows another host key than before.
+pub(crate) const HOST_KEY_CHANGED: &str = "GitHostKeyChanged";
 
 /// What was being done, which decides what a refusal means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +28,26 @@ pub(crate) fn of(failure: &Failure, url: &GitUrl, attempt: Attempt) -> Trouble {
             format!("The Git server of {url} did not answer in time. KubeOpera tries again."),
         ),
         Failure::Failed { complaint, .. } => of_complaint(complaint, url, attempt),
+    }
+}
+
+/// The trouble of a repository that has branches, and not the one to use.
+pub(crate) fn no_branch(NoBranch { wanted, others }: &NoBranch, url: &GitUrl) -> Trouble {
+    let others = others.join(", ");
+    match wanted {
+        Some(branch) => Trouble::rejected(
+            "GitBranchNotFound",
+            format!(
+                "The repository {url} has no branch {branch} (it has {others}). Create it, or choose another branch."
+            ),
+        ),
+        None => Trouble::rejected(
+            "GitNoDefaultBranch",
+            format!(
+                "The default branch of the repository {url} does not exist (it has {others}). Set another default branch \
+                 there, or choose the branch to use."
+            ),
+        ),
     }
 }
 
@@ -59,9 +84,19 @@ fn of_complaint(complaint: &str, url: &GitUrl, attempt: Attempt) -> Trouble {
             format!("The Git server of {url} does not accept the credential. It may be mistyped or expired. {push}"),
         );
     }
-    if says(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED", "host key"]) {
+    if says(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         return Trouble::rejected(
-            "GitHostKeyNotTrusted",
+            HOST_KEY_CHANGED,
+            format!(
+                "The Git server of {url} shows another host key than the one that is known, and was not trusted: somebody \
+                 may have put another server in its place. If its operator publishes the new key, replace the old one in \
+                 known_hosts."
+            ),
+        );
+    }
+    if says(&["Host key verification failed", "host key"]) {
+        return Trouble::rejected(
+            HOST_KEY_NOT_TRUSTED,
             format!(
                 "The host key of the Git server of {url} is not among the known hosts of its credential. Compare it with \
                  the one the server's owner publishes and, if it is right, add it to known_hosts."

@@ -9,6 +9,7 @@
     missing_docs
 )]
 
+mod checks;
 mod commits;
 mod looks;
 mod secrets;

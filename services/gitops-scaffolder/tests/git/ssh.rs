@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gitops_scaffolder_contract::{Destination, GitCredential, GitOpsScaffolder};
+use gitops_scaffolder_contract::{Answer, Destination, GitCredential, GitOpsScaffolder, Question};
 use vocabulary::{Secret, TroubleKind};
 
 use crate::stage::{Stage, inputs};
@@ -70,7 +70,7 @@ impl Server {
         let path = stage.repository.folder().display();
         let url = format!("ssh://{}@127.0.0.1:{}{path}", user.trim(), self.port).parse().unwrap();
         let credential = GitCredential::Ssh { private_key: Secret::new(key), known_hosts: known_hosts.to_owned() };
-        Destination { url, credential }
+        Destination { url, branch: None, credential }
     }
 }
 
@@ -89,7 +89,7 @@ async fn a_tree_is_written_over_ssh_to_a_known_host_with_a_known_key_and_not_oth
 
     for (key, hosts, reason) in [
         (&server.key, "", "GitHostKeyNotTrusted"),
-        (&server.key, another_host.as_str(), "GitHostKeyNotTrusted"),
+        (&server.key, another_host.as_str(), "GitHostKeyChanged"),
         (&wrong_key, server.known_hosts.as_str(), "GitAuthenticationFailed"),
     ] {
         let refused = scaffolder.ensure_tree(&inputs, &server.destination(&stage, key, hosts)).await.unwrap_err();
@@ -99,6 +99,21 @@ async fn a_tree_is_written_over_ssh_to_a_known_host_with_a_known_key_and_not_oth
     let written = scaffolder.ensure_tree(&inputs, &destination).await.unwrap();
 
     assert_eq!(scaffolder.ensure_tree(&inputs, &destination).await.unwrap(), written);
+    assert!(scaffolder.check(&destination).await.unwrap().is_usable());
+    for hosts in ["", another_host.as_str()] {
+        let found = scaffolder.check(&server.destination(&stage, &server.key, hosts)).await.unwrap();
+        let [(Question::Reach, Answer::Yes), (Question::Identity, Answer::No(_)), ..] = &found.answers[..] else {
+            panic!("{found:?}")
+        };
+        let [offered] = &found.offered_host_keys[..] else { panic!("{found:?}") };
+        assert!(server.known_hosts.starts_with(&offered.known_hosts), "{offered:?}");
+        let (host, fingerprint) = (folder.path().join("host.pub"), &offered.fingerprint);
+        let told = Command::new("ssh-keygen").args(["-l", "-f"]).arg(host).output().unwrap().stdout;
+        assert!(String::from_utf8_lossy(&told).contains(fingerprint.as_str()), "{fingerprint}");
+        // What is offered is what makes the host known.
+        let known = server.destination(&stage, &server.key, &offered.known_hosts);
+        assert!(scaffolder.check(&known).await.unwrap().is_usable());
+    }
     assert_eq!(stage.history("main"), ["Add the environment of prod"]);
     assert_eq!(fs::read_dir(stage.work_dir("a").join("access")).unwrap().count(), 0, "a key was left behind");
 }

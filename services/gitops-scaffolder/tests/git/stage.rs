@@ -69,13 +69,17 @@ impl Stage {
         self.destination_as("kubeopera", CANARY)
     }
 
+    pub(crate) fn destination_on(&self, branch: &str) -> Destination {
+        Destination { branch: Some(branch.parse().unwrap()), ..self.destination() }
+    }
+
     pub(crate) fn destination_as(&self, username: &str, password: &str) -> Destination {
         let credential = GitCredential::Basic {
             username: username.to_owned(),
             password: Secret::new(password),
             certificate_authority: None,
         };
-        Destination { url: self.url().parse().unwrap(), credential }
+        Destination { url: self.url().parse().unwrap(), branch: None, credential }
     }
 
     /// A scaffolder with a working folder of its own, as another process would have.

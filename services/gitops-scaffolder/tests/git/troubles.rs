@@ -128,18 +128,24 @@ fn running_in(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     folders.filter(|found| found.starts_with(folder)).collect()
 }
 
-#[tokio::test]
-async fn a_server_that_sends_us_elsewhere_is_not_followed() {
-    let stage = Stage::new().await;
-    let elsewhere = stage.url();
+/// The URL of a server that sends whoever asks for its repository to another one.
+pub(crate) async fn redirecting_to(elsewhere: &str) -> String {
+    let elsewhere = elsewhere.to_owned();
     let redirect = move |uri: axum::http::Uri| {
         let page = uri.path_and_query().map(|page| page.as_str().replace("/gitops.git", "")).unwrap_or_default();
         let target = format!("{elsewhere}{page}");
         async move { Redirect::temporary(&target) }
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/gitops.git", listener.local_addr().unwrap()).parse().unwrap();
+    let url = format!("http://{}/gitops.git", listener.local_addr().unwrap());
     tokio::spawn(async { axum::serve(listener, Router::new().fallback(any(redirect))).await.unwrap() });
+    url
+}
+
+#[tokio::test]
+async fn a_repository_that_was_renamed_is_not_followed_and_told_so() {
+    let stage = Stage::new().await;
+    let url = redirecting_to(&stage.url()).await.parse().unwrap();
 
     let trouble = trouble(&stage, &Destination { url, ..stage.destination() }).await;
 

@@ -35,6 +35,7 @@ use crate::{LABEL_CLUSTER_NAME, LABEL_HOST, status::HostClusterStatus};
 #[x_kube(validation = ("self.mode != 'provision_vanilla' || (has(self.provisioning) && self.provisioning.topology == 'vanilla_kubeadm' && self.provider == 'aws')", "Mode provision_vanilla needs provider aws and topology vanilla_kubeadm."))]
 #[x_kube(validation = ("self.mode != 'provision_eks' || (has(self.provisioning) && self.provisioning.topology == 'managed_eks' && self.provider == 'aws')", "Mode provision_eks needs provider aws and topology managed_eks."))]
 #[x_kube(validation = ("self.mode != 'provision_gke' || (has(self.provisioning) && self.provisioning.topology == 'managed_gke' && self.provider == 'gcp')", "Mode provision_gke needs provider gcp and topology managed_gke."))]
+#[x_kube(validation = ("!has(self.gitOpsBranch) || !(self.gitOpsBranch.contains('..') || self.gitOpsBranch.contains('.lock/') || self.gitOpsBranch.endsWith('.lock'))", "spec.gitOpsBranch must be a branch that Git takes: without .. and without .lock at the end of a part."))]
 #[x_kube(validation = ("has(self.adminEmail) == has(self.adminUsername)", "spec.adminEmail and spec.adminUsername go together: set both or neither."))]
 #[x_kube(validation = ("self.clusterID == oldSelf.clusterID && self.mode == oldSelf.mode", "spec.clusterID and spec.mode cannot be changed."))]
 #[x_kube(validation = ("self.provider == oldSelf.provider && self.region == oldSelf.region", "spec.provider and spec.region cannot be changed."))]
@@ -80,6 +81,16 @@ pub struct HostClusterSpec {
         )
     )]
     pub git_ops_repo_url: String,
+
+    /// Branch of the repository that holds the tree. Without it, the repository's default branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 200),
+        regex(
+            pattern = r"^[A-Za-z0-9_]([A-Za-z0-9._+-]*[A-Za-z0-9_])?(/[A-Za-z0-9_]([A-Za-z0-9._+-]*[A-Za-z0-9_])?)*$"
+        )
+    )]
+    pub git_ops_branch: Option<String>,
 
     /// Folder of the cluster's tree in the repository, such as fluxcd/clusters/my-cluster.
     #[schemars(

@@ -5,8 +5,8 @@
 
 use cluster_provisioner_contract::Topology;
 use vocabulary::{
-    AdminUsername, ClusterId, ClusterName, Domain, Email, GitPath, GitUrl, KubernetesVersion, Provider, Region,
-    SecretName,
+    AdminUsername, ClusterId, ClusterName, Domain, Email, GitBranch, GitPath, GitUrl, KubernetesVersion, Provider,
+    Region, SecretName,
 };
 
 use crate::hostcluster::{HostCluster, Mode, ProvisioningSpec, TopologyName};
@@ -36,6 +36,8 @@ pub struct ValidSpec {
     pub region: Region,
     /// Repository.
     pub git_url: GitUrl,
+    /// Branch in it; without one the default branch.
+    pub git_branch: Option<GitBranch>,
     /// Folder in it.
     pub git_path: GitPath,
     /// Secret with its credentials.
@@ -107,6 +109,7 @@ impl ValidSpec {
         let provider = check.parse::<Provider>("spec.provider", &spec.provider);
         let region = check.parse::<Region>("spec.region", &spec.region);
         let git_url = check.parse::<GitUrl>("spec.gitOpsRepoURL", &spec.git_ops_repo_url);
+        let git_branch = check.optional::<GitBranch>("spec.gitOpsBranch", spec.git_ops_branch.as_deref());
         let git_path = check.parse::<GitPath>("spec.gitOpsPath", &spec.git_ops_path);
         check.rule(
             "spec.gitOpsPath",
@@ -147,6 +150,7 @@ impl ValidSpec {
                     provider,
                     region,
                     git_url,
+                    git_branch,
                     git_path,
                     git_credentials,
                     domain,

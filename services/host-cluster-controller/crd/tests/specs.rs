@@ -62,6 +62,7 @@ fn what_breaks_a_rule_is_named() {
         ("/spec/provider", json!("AWS"), "spec.provider"),
         ("/spec/region", json!("eu north"), "spec.region"),
         ("/spec/gitOpsRepoURL", json!("file:///etc/passwd"), "spec.gitOpsRepoURL"),
+        ("/spec/gitOpsBranch", json!("a..b"), "spec.gitOpsBranch"),
         ("/spec/gitOpsPath", json!("../other"), "spec.gitOpsPath"),
         ("/spec/gitCredentialsSecretRef", json!("No_Name"), "spec.gitCredentialsSecretRef"),
         ("/spec/connectKubeconfigSecretRef", json!("No_Name"), "spec.connectKubeconfigSecretRef"),

@@ -107,7 +107,7 @@ pub(crate) fn fingerprint(spec: &ValidSpec, status: &HostClusterStatus, mileston
         Milestone::FluxBootstrapped => hash(&spec.git_credentials),
         Milestone::TreeGenerated => hash(&(
             (&spec.id, &spec.name, &spec.provider, &spec.region),
-            (&spec.git_url, &spec.git_path, &spec.domain, &spec.registry_pull_secret),
+            (&spec.git_url, &spec.git_branch, &spec.git_path, &spec.domain, &spec.registry_pull_secret),
             spec.administrator.as_ref().map(|administrator| &administrator.email),
         )),
         Milestone::PlatformInstalled => hash(&(

@@ -5,7 +5,7 @@
 use cluster_provisioner_contract::RunRequest;
 use gitops_scaffolder_contract::TreeInputs;
 use host_cluster_controller_crd::Administrator;
-use vocabulary::{ClusterId, GitPath, GitUrl, SecretName, Trouble};
+use vocabulary::{ClusterId, GitBranch, GitPath, GitUrl, SecretName, Trouble};
 
 use crate::{facts::Target, plan::Milestone};
 
@@ -74,6 +74,8 @@ pub enum Step {
         inputs: Box<TreeInputs>,
         /// Repository.
         url: GitUrl,
+        /// Branch; without one the default branch.
+        branch: Option<GitBranch>,
         /// Secret with the credentials to push with.
         credentials: SecretName,
     },

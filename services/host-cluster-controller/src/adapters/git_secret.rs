@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gitops_scaffolder_contract::GitCredential;
+use gitops_scaffolder_contract::{CredentialIncomplete, GitCredential};
 use host_cluster_controller_crd::NAMESPACE;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use vocabulary::{SecretName, Trouble};
 
 use super::connect::text_of;
 use crate::ports::GitCredentials;
-
-/// Forges take any user name with a token; this is what Flux uses where none is given.
-const ANY_USER: &str = "git";
 
 /// Both credentials in a Secret: `username` and `password`, or `identity` and `known_hosts`, to push with; the same keys
 /// with `readonly-` before them for managed clusters, where there are such.
@@ -28,29 +25,7 @@ pub(super) fn credentials(name: &SecretName, secret: &SecretObject) -> Result<Gi
 
 /// The credential whose keys begin with `prefix`; none if there is no key of it.
 fn credential(name: &SecretName, secret: &SecretObject, prefix: &str) -> Result<Option<GitCredential>, Trouble> {
-    let key = |key: &str| text_of(secret, &format!("{prefix}{key}")).filter(|text| !text.reveal().is_empty());
-    let shared = |name: &str| key(name).or_else(|| text_of(secret, name)).map(|text| text.reveal().to_owned());
-    if let Some(password) = key("password").filter(|_| key("identity").is_none()) {
-        let username = key("username").map_or_else(|| ANY_USER.to_owned(), |name| name.reveal().to_owned());
-        let certificate_authority = shared("ca.crt").or_else(|| shared("caFile"));
-        return Ok(Some(GitCredential::Basic { username, password, certificate_authority }));
-    }
-    if let Some(private_key) = key("identity") {
-        if key("password").is_some() {
-            return Err(incomplete(name, "Private keys with a passphrase are not supported. Use one without."));
-        }
-        let known_hosts = shared("known_hosts").filter(|hosts| !hosts.trim().is_empty()).ok_or_else(|| {
-            incomplete(name, "With identity it needs known_hosts: the output of `ssh-keyscan` for the Git server, compared with the host keys its operator publishes.")
-        })?;
-        return Ok(Some(GitCredential::Ssh { private_key, known_hosts }));
-    }
-    if key("bearerToken").is_some() {
-        return Err(incomplete(
-            name,
-            "Bearer tokens cannot push. Put the token under password and any name under username.",
-        ));
-    }
-    Ok(None)
+    GitCredential::read(|key| text_of(secret, key), prefix).map_err(|CredentialIncomplete(what)| incomplete(name, what))
 }
 
 fn incomplete(name: &SecretName, what: &str) -> Trouble {
@@ -62,17 +37,8 @@ fn incomplete(name: &SecretName, what: &str) -> Trouble {
 
 /// The data of a Secret as Flux's source-controller reads it.
 pub(super) fn data_for_flux(credential: &GitCredential) -> BTreeMap<String, ByteString> {
-    let entry = |key: &str, text: &str| (key.to_owned(), ByteString(text.as_bytes().to_vec()));
-    match credential {
-        GitCredential::Basic { username, password, certificate_authority } => {
-            let mut data = BTreeMap::from([entry("username", username), entry("password", password.reveal())]);
-            data.extend(certificate_authority.as_deref().map(|pem| entry("ca.crt", pem)));
-            data
-        }
-        GitCredential::Ssh { private_key, known_hosts } => {
-            BTreeMap::from([entry("identity", private_key.reveal()), entry("known_hosts", known_hosts)])
-        }
-    }
+    let entry = |(key, text): (&str, &str)| (key.to_owned(), ByteString(text.as_bytes().to_vec()));
+    credential.keys().into_iter().map(entry).collect()
 }
 
 #[cfg(test)]

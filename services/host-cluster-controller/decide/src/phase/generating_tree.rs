@@ -30,6 +30,7 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
     Ok(Step::EnsureTree {
         inputs: Box::new(inputs(spec, cluster, *present)),
         url: spec.git_url.clone(),
+        branch: spec.git_branch.clone(),
         credentials: spec.git_credentials.clone(),
     })
 }
