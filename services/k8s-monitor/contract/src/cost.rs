@@ -19,6 +19,7 @@ pub enum CostKind {
 
 /// What a cluster costs in a month of 730 hours.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterCost)]
 pub struct Cost {
     /// Sum of what is priced, and how much is not.
     pub total: CostTotal,

@@ -10,6 +10,7 @@ use crate::Object;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "a documented variant would turn the API document's plain enum into a oneOf")]
+#[schema(as = ClusterEventKind)]
 pub enum EventKind {
     Normal,
     Warning,
@@ -17,6 +18,7 @@ pub enum EventKind {
 
 /// The latest events.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterEvents)]
 pub struct Events {
     /// By last occurrence, the latest first; those without a time last.
     pub items: Vec<Event>,
@@ -29,6 +31,7 @@ pub struct Events {
 
 /// Something that Kubernetes reports, once however often it happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterEvent)]
 pub struct Event {
     /// Normal or a warning.
     pub kind: EventKind,

@@ -64,6 +64,7 @@ impl std::fmt::Display for Points {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "a documented variant would turn the API document's plain enum into a oneOf")]
+#[schema(as = HealthColour)]
 pub enum Colour {
     Red,
     Amber,
@@ -95,6 +96,7 @@ impl From<Points> for HealthScore {
 
 /// How healthy a cluster is, with every point accounted for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterHealth)]
 pub struct Health {
     /// 100 less `deducted`, at least 0.
     #[schema(value_type = f64, minimum = 0, maximum = 100)]
@@ -149,6 +151,7 @@ pub struct Deduction {
 
 /// An object of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterObject)]
 pub struct Object {
     /// `Node`, `Pod`, `Component`, or the kind an event is about.
     pub kind: String,

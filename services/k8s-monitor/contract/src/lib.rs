@@ -4,6 +4,7 @@
 
 mod cost;
 mod event;
+mod fleet;
 mod health;
 mod node;
 mod snapshot;
@@ -17,6 +18,7 @@ use vocabulary::ClusterId;
 
 pub use cost::{Cost, CostItem, CostKind, CostTotal, NotPriced};
 pub use event::{Event, EventKind, Events};
+pub use fleet::{Listed, MultiCluster, Row, RowResource, Setup, Stale, Standing, Summary};
 pub use health::{Assessed, Colour, Deduction, Health, HealthScore, NotAssessed, Object, Penalty, Points};
 pub use node::{CapacityType, Node, NodePrice};
 pub use snapshot::{Freshness, Glance, Late, NodeCount, Snapshot, Unreachable};
@@ -27,6 +29,9 @@ pub use usage::{Resource, Resources, Usage};
 pub trait Monitor: Send + Sync {
     /// Every watched cluster in short, in no order. A cluster that was never reached is among them.
     fn fleet(&self) -> Vec<Arc<Glance>>;
+
+    /// One cluster in short; `None` if it is not watched.
+    fn glance(&self, cluster: ClusterId) -> Option<Arc<Glance>>;
 
     /// One cluster with everything; `None` if it is not watched.
     fn cluster(&self, cluster: ClusterId) -> Option<Arc<Snapshot>>;

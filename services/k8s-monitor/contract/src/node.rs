@@ -19,6 +19,7 @@ pub enum CapacityType {
 /// A node of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[allow(clippy::struct_excessive_bools, reason = "these are the conditions Kubernetes gives a node")]
+#[schema(as = ClusterNode)]
 pub struct Node {
     /// Its name.
     pub name: String,

@@ -31,7 +31,7 @@ pub struct Unreachable {
 
 /// Nodes of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[schema(as = MonitoredNodeCount)]
+#[schema(as = ClusterNodeCount)]
 pub struct NodeCount {
     /// All.
     pub total: u64,
@@ -60,6 +60,7 @@ pub struct Glance {
 
 /// A cluster in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterMonitor)]
 pub struct Snapshot {
     /// Which cluster.
     #[schema(value_type = uuid::Uuid)]
@@ -82,6 +83,22 @@ pub struct Snapshot {
     pub cost: Option<Cost>,
     /// Events of late.
     pub events: Events,
+}
+
+impl Snapshot {
+    /// A cluster of which nothing is known yet.
+    pub fn unread(cluster: ClusterId) -> Self {
+        Self {
+            cluster,
+            revision: 0,
+            freshness: Freshness::default(),
+            health: None,
+            nodes: None,
+            usage: None,
+            cost: None,
+            events: Events::default(),
+        }
+    }
 }
 
 /// A cluster that did not answer in time.

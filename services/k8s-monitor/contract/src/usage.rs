@@ -32,6 +32,7 @@ impl Resources {
 
 /// How much of a cluster's CPU or memory is in use. Millicores or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = ResourceUsage)]
 pub struct Resource {
     /// Used on the measured nodes. Null if no node is measured.
     #[schema(required)]
@@ -57,6 +58,7 @@ impl Resource {
 
 /// A cluster's CPU and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClusterUsage)]
 pub struct Usage {
     /// In millicores.
     pub cpu: Resource,
