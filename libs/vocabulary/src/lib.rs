@@ -6,6 +6,7 @@
 mod git;
 mod hex;
 mod id;
+mod labels;
 mod names;
 mod money;
 mod place;
@@ -16,6 +17,7 @@ mod trouble;
 pub use git::{GitBranch, GitPath, GitUrl, NotAGitPath, NotAGitUrl};
 pub use hex::hex;
 pub use id::{ClusterId, NotAnId};
+pub use labels::{ClusterLabels, LabelKey, LabelValue};
 pub use names::{AdminUsername, ClusterName, Domain, Email, KubernetesVersion, Label, SecretName};
 pub use place::{Provider, Region};
 pub use secret::Secret;

@@ -9,6 +9,7 @@ mod error;
 mod events;
 mod http;
 mod installation;
+mod listing;
 mod resources;
 mod store;
 mod verdict;
@@ -65,6 +66,8 @@ pub async fn run(
     let router = http::router(Arc::clone(&platform), &config).map_err(|_| RunError::Origin)?;
 
     resources::repository::follow(&platform).await?;
+    // The first page is not to wait for all that is on record.
+    platform.listing.catch_up(&platform.db, &platform.observed).await?;
 
     let background = CancellationToken::new();
     let mut tasks = JoinSet::new();

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
+use vocabulary::ClusterLabels;
 
 use crate::store::clusters::Record;
 
@@ -58,6 +59,9 @@ pub(crate) struct Cluster {
     pub(crate) provider: String,
     /// Region of the provider, or unknown.
     pub(crate) region: String,
+    /// What people marked it with; each is a label of its resource, too.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    pub(crate) labels: ClusterLabels,
     /// Whether KubeOpera runs on it. There is only ever one.
     pub(crate) is_host: bool,
     /// Since when KubeOpera knows it.
@@ -92,6 +96,9 @@ pub(crate) struct Cluster {
     /// Since when the resource could not be read: what is shown is older than this. Null while it can be.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     pub(crate) stale_since: Option<Timestamp>,
+    /// The number of the last change of what people say about it: name, labels, wanted state.
+    #[serde(skip)]
+    pub(crate) settings_revision: i64,
     /// Grows with every change: of two answers about a cluster, the one with the higher revision is newer.
     pub(crate) revision: u64,
 }
@@ -158,7 +165,7 @@ pub(crate) struct Retry {
 /// A page of clusters.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub(crate) struct ClusterList {
-    /// By name.
+    /// In the order that was asked for.
     pub(crate) items: Vec<Cluster>,
     /// Asks for the page after this one. Null on the last.
     #[schema(required)]
@@ -215,6 +222,7 @@ impl Cluster {
             mode: spec.mode.into(),
             provider: spec.provider.clone(),
             region: spec.region.clone(),
+            labels: record.labels.clone(),
             is_host: record.is_host,
             created_at: record.created_at,
             phase,
@@ -235,6 +243,7 @@ impl Cluster {
                 trouble.map(|trouble| Retry { attempt: trouble.attempt, next_attempt_at: trouble.next_attempt_at })
             }),
             stale_since: unreadable_since,
+            settings_revision: record.revision,
             revision,
         }
     }

@@ -49,5 +49,8 @@ pub const ANNOTATION_REMOVAL: &str = "kubeopera.io/removal";
 pub const REMOVAL_DESTROY: &str = "destroy";
 /// Annotation: a new value asks for another attempt at once.
 pub const ANNOTATION_RETRY_REQUESTED: &str = "kubeopera.io/retry-requested-at";
+/// Annotation: keys of the labels that people gave the cluster in KubeOpera, separated by commas. Other labels of the
+/// resource are somebody else's, and left alone.
+pub const ANNOTATION_LABELS: &str = "kubeopera.io/labels";
 /// Finalizer that gives the controller the time to let go of a cluster.
 pub const FINALIZER: &str = "kubeopera.io/host-cluster";

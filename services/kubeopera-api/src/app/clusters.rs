@@ -1,47 +1,49 @@
 //! Looking at clusters.
 
+use std::collections::HashMap;
+
 use vocabulary::ClusterId;
 
 use super::{Caller, Platform};
 use crate::{
     error::AppError,
-    store::{
-        audit::Action,
-        clusters::{self, Record},
-        outbox,
-    },
+    listing::{Direction, Filter, Place, Sort},
+    store::{audit::Action, clusters, outbox},
     view::{Cluster, ClusterList},
 };
 
-/// Clusters per page unless somebody asks for another number.
-pub(crate) const PAGE: u16 = 100;
-/// Clusters per page at most.
-pub(crate) const LONGEST_PAGE: u16 = 500;
+/// A page of clusters that somebody asks for.
+pub(crate) struct WantedPage {
+    pub(crate) sort: Sort,
+    pub(crate) direction: Direction,
+    pub(crate) filter: Filter,
+    pub(crate) after: Option<Place>,
+    pub(crate) limit: usize,
+}
 
 impl Platform {
-    /// A page of clusters by name, beginning after a name.
+    /// A page of clusters, and the place to go on from.
     pub(crate) async fn list(
         &self,
         caller: &Caller,
-        after: Option<&str>,
-        limit: u16,
-    ) -> Result<(ClusterList, Option<String>), AppError> {
+        wanted: &WantedPage,
+    ) -> Result<(ClusterList, Option<Place>), AppError> {
         self.permit(caller, Action::SeeClusters).await?;
-        let limit = usize::from(limit.clamp(1, LONGEST_PAGE));
-        let mut records = clusters::page(&self.db, after, limit as u64 + 1).await?;
-        let has_more = records.len() > limit;
-        records.truncate(limit);
-        let next = if has_more { records.last().map(|record| record.name.to_string()) } else { None };
-        let ids: Vec<_> = records.iter().map(|record| record.id).collect();
-        let mut entries = outbox::of(&self.db, &ids).await?;
-        let items = records.iter().map(|record| self.view_of_page(record, &mut entries)).collect();
-        Ok((ClusterList { items, next_cursor: None, kubernetes: self.observed.access() }, next))
-    }
-
-    fn view_of_page(&self, record: &Record, entries: &mut Vec<outbox::Entry>) -> Cluster {
-        let revision = self.events.revision_of(record.id);
-        let entry = entries.iter().position(|entry| entry.cluster == record.id).map(|at| entries.swap_remove(at));
-        self.view(record, entry, revision)
+        self.listing.catch_up(&self.db, &self.observed).await?;
+        let WantedPage { sort, direction, filter, after, limit } = wanted;
+        let (ids, next) = self.listing.page((*sort, *direction), filter, after.as_ref(), *limit);
+        // To be read before the records, as one that is newer is never to carry an older revision.
+        let revisions: Vec<_> = ids.iter().map(|id| (*id, self.events.revision_of(*id))).collect();
+        let records = clusters::by_ids(&self.db, &ids).await?;
+        let mut records: HashMap<_, _> = records.into_iter().map(|record| (record.id, record)).collect();
+        let entries = outbox::of(&self.db, &ids).await?;
+        let mut entries: HashMap<_, _> = entries.into_iter().map(|entry| (entry.cluster, entry)).collect();
+        // One that is off the record since a moment is not on the page either.
+        let items = revisions.into_iter().filter_map(|(id, revision)| {
+            let record = records.remove(&id)?;
+            Some(self.view(&record, entries.remove(&id), revision))
+        });
+        Ok((ClusterList { items: items.collect(), next_cursor: None, kubernetes: self.observed.access() }, next))
     }
 
     /// One cluster.

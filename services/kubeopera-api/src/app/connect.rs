@@ -11,7 +11,7 @@ use sea_orm::ConnectionTrait;
 use service_kit::database::{begin_write, is_conflict, is_unique_violation};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-use vocabulary::{AdminUsername, ClusterId, ClusterName, Domain, Email, GitPath, Provider, Region};
+use vocabulary::{AdminUsername, ClusterId, ClusterLabels, ClusterName, Domain, Email, GitPath, Provider, Region};
 
 use super::{Caller, Platform, doctor};
 use crate::{
@@ -193,6 +193,8 @@ impl Platform {
             spec,
             created_at: Timestamp::now(),
             removing_since: None,
+            labels: ClusterLabels::new(),
+            revision: 0,
         }
     }
 }

@@ -31,6 +31,7 @@ use elsewhere::OverTheNetwork;
 use crate::{
     config::PlatformDefaults,
     events::Events,
+    listing::Listing,
     resources::observed::Observed,
     store::{clusters::Record, outbox},
     view::{Circumstances, Cluster, MakingTrouble},
@@ -46,6 +47,7 @@ pub(crate) struct Platform {
     pub(crate) elsewhere: Arc<dyn Elsewhere>,
     pub(crate) defaults: PlatformDefaults,
     pub(crate) observed: Observed,
+    pub(crate) listing: Listing,
     pub(crate) events: Events,
     /// Wakes the relay: something is in the outbox.
     pub(crate) outbox_filled: Notify,
@@ -71,6 +73,7 @@ impl Platform {
             elsewhere: Arc::new(OverTheNetwork),
             defaults,
             observed: Observed::new(Timestamp::now()),
+            listing: Listing::new(),
             events: Events::new(),
             outbox_filled: Notify::new(),
             access_doubted: Notify::new(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use host_cluster_controller_crd::{HostClusterSpec, Mode};
 use jiff::Timestamp;
 use kube_kit::Discovery;
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use service_kit::database::{begin_write, is_conflict, is_unique_violation};
-use vocabulary::{ClusterId, ClusterName, GitPath, Trouble};
+use vocabulary::{ClusterId, ClusterLabels, ClusterName, GitPath, Trouble};
 
 use super::{Caller, Platform};
 use crate::{
@@ -111,6 +111,8 @@ impl Platform {
             spec,
             created_at: Timestamp::now(),
             removing_since: None,
+            labels: ClusterLabels::new(),
+            revision: 0,
         })
     }
 
@@ -136,7 +138,7 @@ impl Platform {
 }
 
 /// The record of this very cluster, if there is one; it is marked as the host cluster if it was not.
-async fn known(db: &impl ConnectionTrait, discovery: &Discovery) -> Result<Option<Record>, AppError> {
+async fn known(db: &DatabaseTransaction, discovery: &Discovery) -> Result<Option<Record>, AppError> {
     let host = clusters::host(db).await?;
     if let Some(mut record) = clusters::by_kube_system_uid(db, &discovery.uid).await? {
         match host {

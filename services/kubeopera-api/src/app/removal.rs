@@ -17,7 +17,9 @@ use crate::store::{
 impl Platform {
     /// The resource is being deleted: from now on it is not made again.
     pub(crate) async fn begin_removal(&self, cluster: ClusterId) -> Result<(), DbErr> {
-        if clusters::begin_removal(&self.db, cluster, Timestamp::now()).await? {
+        let tx = begin_write(&self.db).await?;
+        if clusters::begin_removal(&tx, cluster, Timestamp::now()).await? {
+            tx.commit().await?;
             tracing::info!(cluster.id = %cluster, "the HostCluster is being deleted, so its cluster is let go of");
             self.events.mark(cluster);
         }

@@ -3,44 +3,86 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Path, Query, State, rejection::QueryRejection},
-    response::IntoResponse,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
 };
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use http::StatusCode;
+use host_cluster_controller_crd::{Mode, Phase};
+use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use service_kit::{Json, Problem, ProblemBody};
 use utoipa::IntoParams;
-use vocabulary::ClusterName;
+use vocabulary::{Provider, Region};
 
+use super::{
+    etag, page,
+    page::Limit,
+    query::{Query, Several},
+};
 use crate::{
-    app::{Caller, Platform, clusters::PAGE},
+    app::{Caller, Platform, clusters::WantedPage},
     error::AppError,
+    listing::{Direction, Filter, Selector, Sort},
+    store::audit::Action,
     view::{Cluster, ClusterList},
 };
 
-/// Which page.
+/// Which clusters, and in which order. Where several values are separated by commas, one of them has to fit.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct WantedClusters {
+    /// What to sort by. What is not known comes last in both directions.
+    #[serde(default)]
+    #[param(value_type = Option<Sort>, inline)]
+    sort: Sort,
+    /// Which way.
+    #[serde(default)]
+    #[param(value_type = Option<Direction>, inline)]
+    direction: Direction,
+    /// Phases, such as `Ready,Failed`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    phase: Several<Phase>,
+    /// Modes, such as `provision_eks,provision_gke`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    mode: Several<Mode>,
+    /// Providers, such as `aws,gcp`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    provider: Several<Provider>,
+    /// Regions, such as `eu-north-1`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    region: Several<Region>,
+    /// Labels, such as `env=prod,team`: all of them have to fit, and one without a value fits with any.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    label: Several<Selector>,
+    /// Part of the name.
+    #[param(max_length = 40)]
+    q: Option<String>,
     /// Clusters a page, 100 unless said otherwise.
-    #[param(minimum = 1, maximum = 500)]
-    limit: Option<u16>,
-    /// The `next_cursor` of the page before.
+    #[serde(default)]
+    #[param(value_type = Option<u16>, minimum = 1, maximum = 500)]
+    limit: Limit,
+    /// The `next_cursor` of the page before, which had the same order and filter.
     cursor: Option<String>,
 }
 
-/// Lists clusters by name, each with the phase and message of its resource at this moment.
+/// Lists clusters, each with the phase and message of its resource at this moment.
 #[utoipa::path(
     get,
     path = "/api/v1/clusters",
     tag = "clusters",
-    params(Page),
+    params(
+        WantedClusters,
+        ("If-None-Match" = Option<String>, Header, description = "The ETag of an answer that is known"),
+    ),
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "A page of clusters", body = ClusterList),
+        (status = 200, description = "A page of clusters", body = ClusterList, headers(("ETag" = String, description = "Names this answer"))),
+        (status = 304, description = "The page is as it was"),
         (status = 400, description = "The query is not understood", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
@@ -50,29 +92,32 @@ pub(crate) struct Page {
 pub(crate) async fn list_clusters(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-    page: Result<Query<Page>, QueryRejection>,
-) -> Result<Json<ClusterList>, Problem> {
-    let Ok(Query(page)) = page else {
-        return Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            "query_invalid",
-            "The query can have limit and cursor only.",
-        ));
-    };
-    let after = page.cursor.as_deref().map(name_of).transpose()?;
-    let limit = page.limit.unwrap_or(PAGE);
-    let (mut list, next) = platform.list(&caller, after.as_ref().map(ClusterName::as_str), limit).await?;
-    list.next_cursor = next.map(|name| URL_SAFE_NO_PAD.encode(name));
-    Ok(Json(list))
+    headers: HeaderMap,
+    query: Result<Query<WantedClusters>, Problem>,
+) -> Result<Response, Problem> {
+    platform.permit(&caller, Action::SeeClusters).await?;
+    let Query(query) = query?;
+    let cursor = query.cursor.clone();
+    let mut wanted = query.wanted();
+    let of = format!("clusters {:?} {:?} {:?}", wanted.sort, wanted.direction, wanted.filter);
+    wanted.after = cursor.map(|cursor| page::place(&of, &cursor)).transpose()?;
+    let (mut list, next) = platform.list(&caller, &wanted).await?;
+    list.next_cursor = next.and_then(|place| page::cursor(&of, &place));
+    Ok(etag::answer(&headers, None, &list))
 }
 
-/// Cursors are not for reading: what is in them may change.
-fn name_of(cursor: &str) -> Result<ClusterName, Problem> {
-    let name = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    name.and_then(|name| name.parse().ok()).ok_or_else(|| {
-        Problem::new(StatusCode::BAD_REQUEST, "cursor_invalid", "This is not the next_cursor of a page of clusters.")
-            .field("cursor")
-    })
+impl WantedClusters {
+    fn wanted(self) -> WantedPage {
+        let filter = Filter {
+            phases: self.phase.0,
+            modes: self.mode.0,
+            providers: self.provider.0.into_iter().map(Provider::into).collect(),
+            regions: self.region.0.into_iter().map(Region::into).collect(),
+            labels: self.label.0,
+            part_of_name: self.q.map(|part| part.trim().to_lowercase()).filter(|part| !part.is_empty()),
+        };
+        WantedPage { sort: self.sort, direction: self.direction, filter, after: None, limit: self.limit.things() }
+    }
 }
 
 /// Shows one cluster.
@@ -80,10 +125,14 @@ fn name_of(cursor: &str) -> Result<ClusterName, Problem> {
     get,
     path = "/api/v1/clusters/{id}",
     tag = "clusters",
-    params(("id" = uuid::Uuid, Path, description = "The cluster's id")),
+    params(
+        ("id" = uuid::Uuid, Path, description = "The cluster's id"),
+        ("If-None-Match" = Option<String>, Header, description = "The ETag of an answer that is known"),
+    ),
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "The cluster", body = Cluster),
+        (status = 200, description = "The cluster", body = Cluster, headers(("ETag" = String, description = "Names this answer, and goes into If-Match of a change"))),
+        (status = 304, description = "It is as it was"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such cluster", body = ProblemBody, content_type = "application/problem+json"),
@@ -94,9 +143,11 @@ pub(crate) async fn get_cluster(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
     Path(id): Path<String>,
-) -> Result<Json<Cluster>, AppError> {
+    headers: HeaderMap,
+) -> Result<Response, AppError> {
     let id = id.parse().map_err(|_| AppError::NoSuchCluster)?;
-    Ok(Json(platform.cluster(&caller, id).await?))
+    let cluster = platform.cluster(&caller, id).await?;
+    Ok(etag::answer(&headers, Some(cluster.settings_revision), &cluster))
 }
 
 /// Registers the cluster KubeOpera runs on. Safe to repeat: it is known by the UID of its kube-system namespace.

@@ -15,7 +15,11 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use vocabulary::Secret;
 
-use super::fields::parsed;
+use super::{
+    fields::{PageOf, parsed},
+    page,
+    query::Query,
+};
 use crate::{
     app::{Caller, Platform},
     error::AppError,
@@ -59,6 +63,9 @@ pub(crate) struct Credential {
 pub(crate) struct CredentialList {
     /// By label.
     items: Vec<Credential>,
+    /// Asks for the page after this one. Null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 /// A credential just saved.
@@ -180,9 +187,11 @@ impl From<contract::CheckOutcome> for CredentialCheck {
     get,
     path = "/api/v1/credentials",
     tag = "credentials",
+    params(PageOf),
     security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "All credentials", body = CredentialList),
+        (status = 400, description = "The query is not understood", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
@@ -191,9 +200,13 @@ impl From<contract::CheckOutcome> for CredentialCheck {
 pub(crate) async fn list_credentials(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<Json<CredentialList>, AppError> {
-    let items = platform.credentials(&caller).await?.into_iter().map(Credential::from).collect();
-    Ok(Json(CredentialList { items }))
+    query: Result<Query<PageOf>, Problem>,
+) -> Result<Json<CredentialList>, Problem> {
+    let credentials = platform.credentials(&caller).await?;
+    let Query(query) = query?;
+    let (credentials, next_cursor) =
+        page::cut(credentials, "credentials", query.asked(), |credential| credential.label.clone())?;
+    Ok(Json(CredentialList { items: credentials.into_iter().map(Credential::from).collect(), next_cursor }))
 }
 
 /// Saves a cloud credential.

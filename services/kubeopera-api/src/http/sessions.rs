@@ -1,9 +1,9 @@
 //! `/api/v1/sessions`: where somebody is logged in.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use auth_service_contract::{OpenSession, PeopleError};
-use axum::extract::{Path, Query, State, rejection::QueryRejection};
+use axum::extract::{Path, State};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use service_kit::{Json, Problem, ProblemBody};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::fields::{OfUser, of_user};
+use super::{fields::PageOfUser, page, query::Query};
 use crate::{
     app::{Caller, Platform},
     error::AppError,
@@ -44,6 +44,9 @@ pub(crate) struct SessionEntry {
 pub(crate) struct SessionList {
     /// The last used first.
     items: Vec<SessionEntry>,
+    /// Asks for the page after this one. Null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 impl SessionEntry {
@@ -58,7 +61,7 @@ impl SessionEntry {
     get,
     path = "/api/v1/sessions",
     tag = "sessions",
-    params(OfUser),
+    params(PageOfUser),
     security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "Sessions that have not ended", body = SessionList),
@@ -71,11 +74,15 @@ impl SessionEntry {
 pub(crate) async fn list_sessions(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-    query: Result<Query<OfUser>, QueryRejection>,
+    query: Result<Query<PageOfUser>, Problem>,
 ) -> Result<Json<SessionList>, Problem> {
-    let sessions = platform.sessions(&caller, of_user(query)?).await?;
+    let Query(query) = query?;
+    let sessions = platform.sessions(&caller, query.user).await?;
+    let list = format!("sessions {:?}", query.user);
+    let (sessions, next_cursor) =
+        page::cut(sessions, &list, query.asked(), |session| (Reverse(session.last_seen_at), session.id))?;
     let items = sessions.into_iter().map(|session| SessionEntry::of(session, &caller)).collect();
-    Ok(Json(SessionList { items }))
+    Ok(Json(SessionList { items, next_cursor }))
 }
 
 /// Ends a session of yours, or as a platform administrator anybody's.

@@ -1,10 +1,10 @@
 //! `/api/v1/tokens`: personal access tokens, with which scripts act for a person.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use auth_service_contract::{AccessToken, PeopleError};
 use axum::{
-    extract::{Path, Query, State, rejection::QueryRejection},
+    extract::{Path, State},
     response::IntoResponse,
 };
 use http::StatusCode;
@@ -14,7 +14,11 @@ use service_kit::{Json, Problem, ProblemBody};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::fields::{OfUser, of_user, parsed};
+use super::{
+    fields::{PageOfUser, parsed},
+    page,
+    query::Query,
+};
 use crate::{
     app::{Caller, Platform},
     error::AppError,
@@ -45,6 +49,9 @@ pub(crate) struct Token {
 pub(crate) struct TokenList {
     /// The youngest first.
     items: Vec<Token>,
+    /// Asks for the page after this one. Null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 /// A token to make.
@@ -79,7 +86,7 @@ impl From<AccessToken> for Token {
     get,
     path = "/api/v1/tokens",
     tag = "tokens",
-    params(OfUser),
+    params(PageOfUser),
     security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "Tokens that have not ended", body = TokenList),
@@ -92,10 +99,13 @@ impl From<AccessToken> for Token {
 pub(crate) async fn list_tokens(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-    query: Result<Query<OfUser>, QueryRejection>,
+    query: Result<Query<PageOfUser>, Problem>,
 ) -> Result<Json<TokenList>, Problem> {
-    let items = platform.tokens(&caller, of_user(query)?).await?.into_iter().map(Token::from).collect();
-    Ok(Json(TokenList { items }))
+    let Query(query) = query?;
+    let tokens = platform.tokens(&caller, query.user).await?;
+    let list = format!("tokens {:?}", query.user);
+    let (tokens, next_cursor) = page::cut(tokens, &list, query.asked(), |token| (Reverse(token.created_at), token.id))?;
+    Ok(Json(TokenList { items: tokens.into_iter().map(Token::from).collect(), next_cursor }))
 }
 
 /// Makes a token with which a script may do what you may do, until it ends. This takes a person who is logged in.

@@ -17,7 +17,9 @@ use uuid::Uuid;
 use vocabulary::Secret;
 
 use super::{
-    fields::parsed,
+    fields::{PageOf, parsed},
+    page,
+    query::Query,
     session::{Role, cookie},
 };
 use crate::{
@@ -48,6 +50,9 @@ pub(crate) struct Person {
 pub(crate) struct PersonList {
     /// By name.
     items: Vec<Person>,
+    /// Asks for the page after this one. Null on the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
 }
 
 /// Somebody to add.
@@ -97,9 +102,11 @@ impl From<contract::Person> for Person {
     get,
     path = "/api/v1/users",
     tag = "users",
+    params(PageOf),
     security(("session" = []), ("token" = [])),
     responses(
         (status = 200, description = "Everybody", body = PersonList),
+        (status = 400, description = "The query is not understood", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
@@ -108,9 +115,12 @@ impl From<contract::Person> for Person {
 pub(crate) async fn list_users(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<Json<PersonList>, AppError> {
-    let items = platform.users(&caller).await?.into_iter().map(Person::from).collect();
-    Ok(Json(PersonList { items }))
+    query: Result<Query<PageOf>, Problem>,
+) -> Result<Json<PersonList>, Problem> {
+    let users = platform.users(&caller).await?;
+    let Query(query) = query?;
+    let (users, next_cursor) = page::cut(users, "users", query.asked(), |person| person.user.username.clone())?;
+    Ok(Json(PersonList { items: users.into_iter().map(Person::from).collect(), next_cursor }))
 }
 
 /// Adds somebody who can log in from now on.

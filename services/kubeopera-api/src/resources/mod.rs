@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod input_kubeconfig;
+mod labels;
 pub(crate) mod observed;
 pub(crate) mod relay;
 mod removal;

@@ -14,9 +14,10 @@ use kube::{
 use kube_kit::{Attempt, trouble};
 use sea_orm::DbErr;
 use tokio_util::sync::CancellationToken;
-use vocabulary::{Trouble, TroubleKind};
+use vocabulary::{ClusterId, Trouble, TroubleKind};
 
 use super::{
+    labels,
     removal::{Gone, remove},
     resources,
 };
@@ -107,7 +108,9 @@ async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
             confirm_host(platform, record).await?;
         }
         let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
-        let Err(refused) = api.create(&params, &record.resource()).await else { return Ok(()) };
+        let mut resource = record.resource();
+        labels::put_on(&mut resource, record);
+        let Err(refused) = api.create(&params, &resource).await else { return Ok(()) };
         if !matches!(&refused, kube::Error::Api(status) if status.is_already_exists()) {
             return Err(trouble(ATTEMPT, &refused));
         }
@@ -120,7 +123,8 @@ async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
         return Err(being_deleted());
     }
     if existing.spec.cluster_id == record.spec.cluster_id && existing.spec.git_ops_path == record.spec.git_ops_path {
-        return follow_repository(&api, &existing.spec, record).await;
+        follow_repository(&api, &existing.spec, record).await?;
+        return follow_description(platform, &api, record.id).await;
     }
     Err(Trouble::rejected(
         "AnotherResource",
@@ -146,6 +150,27 @@ async fn follow_repository(api: &Api<HostCluster>, existing: &HostClusterSpec, r
     let patch = Patch::Merge(serde_json::json!({ "spec": { "gitOpsRepoURL": url } }));
     let attempt = Attempt("write the repository's address into the HostCluster resource");
     api.patch(&record.id.to_string(), &params, &patch).await.map(drop).map_err(|error| trouble(attempt, &error))
+}
+
+/// Name and labels are people's to give, here; nobody else writes them. The resource is read before the record and written
+/// only if it is still what was read, so that of two processes at once none writes something older.
+async fn follow_description(platform: &Platform, api: &Api<HostCluster>, id: ClusterId) -> Result<(), Trouble> {
+    let attempt = Attempt("write the cluster's name and labels into the HostCluster resource");
+    let name = id.to_string();
+    let Some(existing) = api.get_opt(&name).await.map_err(|error| trouble(attempt, &error))? else { return Ok(()) };
+    let record = clusters::by_id(&platform.db, id).await.map_err(|_| {
+        Trouble::transient("DatabaseUnavailable", "KubeOpera's database is not available at the moment.")
+    })?;
+    let Some(change) = record.and_then(|record| labels::change(&existing, &record)) else { return Ok(()) };
+    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+    let patch = Patch::Merge(serde_json::json!({ "metadata": change }));
+    match api.patch_metadata(&name, &params, &patch).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_conflict() => {
+            Err(Trouble::waiting("Changed", "The HostCluster resource was changed by somebody else at the same time."))
+        }
+        Err(error) => Err(trouble(attempt, &error)),
+    }
 }
 
 /// A host resource means the very cluster it is on. Made on another one, that one would become KubeOpera's unasked.

@@ -15,7 +15,7 @@ use service_kit::database::{begin_write, is_unique_violation};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-use super::{input_kubeconfig, resources};
+use super::{input_kubeconfig, labels, resources};
 use crate::{
     app::Platform,
     error::AppError,
@@ -111,6 +111,7 @@ async fn adopt(platform: &Platform, cluster: ClusterId) -> Result<Result<(), Str
     };
     let uid = resource.status.as_ref().and_then(|status| status.cluster_uid.clone());
     let created_at = resource.metadata.creation_timestamp.as_ref().map_or_else(Timestamp::now, |at| at.0);
+    let labels = labels::of(&resource);
     let record = Record {
         id: cluster,
         name: valid.name,
@@ -119,6 +120,8 @@ async fn adopt(platform: &Platform, cluster: ClusterId) -> Result<Result<(), Str
         spec: resource.spec,
         created_at,
         removing_since: None,
+        labels,
+        revision: 0,
     };
     let tx = begin_write(&platform.db).await?;
     match clusters::insert(&tx, &record).await {

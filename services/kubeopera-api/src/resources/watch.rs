@@ -51,6 +51,7 @@ async fn follow(
         Event::InitDone => {
             let deleting: Vec<_> = listing.iter().filter(|(_, hc)| is_deleting(hc)).map(|(id, _)| *id).collect();
             let (changed, is_readable_again) = platform.observed.replace(std::mem::take(listing));
+            platform.listing.see_all(&platform.observed);
             if is_readable_again || changed.len() > FEW {
                 platform.events.reset();
             } else {
@@ -67,6 +68,7 @@ async fn follow(
             let Some((id, resource)) = known(resource) else { return };
             let deleting = is_deleting(&resource);
             if platform.observed.put(id, resource) {
+                platform.listing.see(id, platform.observed.resource(id).as_deref());
                 platform.events.mark(id);
             }
             if deleting {
@@ -78,6 +80,7 @@ async fn follow(
             // The record first: a record whose resource is missing would be repaired.
             until_written(shutdown, || platform.finish_removal(id)).await;
             platform.observed.remove(id);
+            platform.listing.see(id, None);
         }
     }
 }

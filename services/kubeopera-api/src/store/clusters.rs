@@ -4,13 +4,16 @@ use host_cluster_controller_crd::{HostCluster, HostClusterSpec};
 use jiff::Timestamp;
 use sea_orm::{
     ActiveValue::Set,
-    ExprTrait, QueryOrder, QuerySelect,
+    DatabaseTransaction, ExprTrait, QuerySelect, UpdateMany,
     entity::prelude::*,
     sea_query::{Func, LikeExpr},
 };
+use serde::Serialize;
 use service_kit::database::Micros;
 use uuid::Uuid;
-use vocabulary::{ClusterId, ClusterName};
+use vocabulary::{ClusterId, ClusterLabels, ClusterName};
+
+use super::revisions;
 
 mod entity {
     #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
@@ -31,6 +34,8 @@ mod entity {
         pub spec: Json,
         pub created_at: Micros,
         pub removing_since: Option<Micros>,
+        pub labels: Json,
+        pub revision: i64,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -56,6 +61,10 @@ pub(crate) struct Record {
     pub(crate) created_at: Timestamp,
     /// Since when KubeOpera is letting go of it.
     pub(crate) removing_since: Option<Timestamp>,
+    /// What people marked it with.
+    pub(crate) labels: ClusterLabels,
+    /// The number of its last change; 0 before it is stored.
+    pub(crate) revision: i64,
 }
 
 impl Record {
@@ -78,12 +87,15 @@ impl TryFrom<Model> for Record {
             is_host: row.is_host,
             created_at: row.created_at.timestamp(),
             removing_since: row.removing_since.map(Micros::timestamp),
+            labels: serde_json::from_value(row.labels)
+                .map_err(|why| unreadable(format!("labels that cannot be read: {why}")))?,
+            revision: row.revision,
         })
     }
 }
 
-pub(crate) async fn insert(db: &impl ConnectionTrait, record: &Record) -> Result<(), DbErr> {
-    let spec = serde_json::to_value(&record.spec).map_err(|why| DbErr::Json(why.to_string()))?;
+pub(crate) async fn insert(tx: &DatabaseTransaction, record: &Record) -> Result<(), DbErr> {
+    let revision = revisions::next(tx).await?;
     let row = ActiveModel {
         id: Set(record.id.uuid()),
         name: Set(record.name.to_string()),
@@ -91,11 +103,23 @@ pub(crate) async fn insert(db: &impl ConnectionTrait, record: &Record) -> Result
         is_host: Set(record.is_host),
         git_url: Set(record.spec.git_ops_repo_url.clone()),
         git_path: Set(record.spec.git_ops_path.clone()),
-        spec: Set(spec),
+        spec: Set(json(&record.spec)?),
         created_at: Set(record.created_at.into()),
         removing_since: Set(record.removing_since.map(Micros::from)),
+        labels: Set(json(&record.labels)?),
+        revision: Set(revision),
     };
-    Entity::insert(row).exec(db).await.map(|_| ())
+    Entity::insert(row).exec(tx).await.map(|_| ())
+}
+
+fn json(value: &impl Serialize) -> Result<serde_json::Value, DbErr> {
+    serde_json::to_value(value).map_err(|why| DbErr::Json(why.to_string()))
+}
+
+/// An update of one record under the next revision.
+async fn change(tx: &DatabaseTransaction, id: ClusterId) -> Result<UpdateMany<Entity>, DbErr> {
+    let revision = revisions::next(tx).await?;
+    Ok(Entity::update_many().col_expr(Column::Revision, Expr::value(revision)).filter(Column::Id.eq(id.uuid())))
 }
 
 pub(crate) async fn by_id(db: &impl ConnectionTrait, id: ClusterId) -> Result<Option<Record>, DbErr> {
@@ -142,13 +166,20 @@ pub(crate) async fn is_taken(
     Ok(taken.is_some())
 }
 
-/// At most `limit` clusters by name, beginning after a name.
-pub(crate) async fn page(db: &impl ConnectionTrait, after: Option<&str>, limit: u64) -> Result<Vec<Record>, DbErr> {
-    let mut query = Entity::find().order_by_asc(Column::Name).limit(limit);
-    if let Some(after) = after {
-        query = query.filter(Column::Name.gt(after));
-    }
-    query.all(db).await?.into_iter().map(Record::try_from).collect()
+/// Those of some clusters that are on record, in no order.
+pub(crate) async fn by_ids(db: &impl ConnectionTrait, ids: &[ClusterId]) -> Result<Vec<Record>, DbErr> {
+    let rows = Entity::find().filter(Column::Id.is_in(ids.iter().map(|id| id.uuid()))).all(db).await?;
+    rows.into_iter().map(Record::try_from).collect()
+}
+
+/// Clusters whose record is new or changed after a revision.
+pub(crate) async fn changed_after(db: &impl ConnectionTrait, revision: i64) -> Result<Vec<Record>, DbErr> {
+    let rows = Entity::find().filter(Column::Revision.gt(revision)).all(db).await?;
+    rows.into_iter().map(Record::try_from).collect()
+}
+
+pub(crate) async fn count(db: &impl ConnectionTrait) -> Result<u64, DbErr> {
+    Entity::find().count(db).await
 }
 
 pub(crate) async fn ids(db: &impl ConnectionTrait) -> Result<Vec<ClusterId>, DbErr> {
@@ -163,34 +194,41 @@ pub(crate) async fn outside_of(db: &impl ConnectionTrait, git_url: &str) -> Resu
 }
 
 /// Writes down that the repository with a cluster's tree has another URL.
-pub(crate) async fn move_to(db: &impl ConnectionTrait, record: &Record, git_url: &str) -> Result<(), DbErr> {
+pub(crate) async fn move_to(tx: &DatabaseTransaction, record: &Record, git_url: &str) -> Result<(), DbErr> {
     let spec = HostClusterSpec { git_ops_repo_url: git_url.to_owned(), ..record.spec.clone() };
-    let spec = serde_json::to_value(&spec).map_err(|why| DbErr::Json(why.to_string()))?;
-    let moved =
-        Entity::update_many().col_expr(Column::GitUrl, Expr::value(git_url)).col_expr(Column::Spec, Expr::value(spec));
-    moved.filter(Column::Id.eq(record.id.uuid())).exec(db).await.map(|_| ())
+    let moved = change(tx, record.id).await?.col_expr(Column::GitUrl, Expr::value(git_url));
+    moved.col_expr(Column::Spec, Expr::value(json(&spec)?)).exec(tx).await.map(|_| ())
 }
 
 /// Writes down which cluster a record is about, once that is known.
-pub(crate) async fn identify(db: &impl ConnectionTrait, id: ClusterId, uid: &str) -> Result<(), DbErr> {
-    let identified = Entity::update_many().col_expr(Column::KubeSystemUid, Expr::value(uid));
-    identified.filter(Column::Id.eq(id.uuid())).exec(db).await.map(|_| ())
+pub(crate) async fn identify(tx: &DatabaseTransaction, id: ClusterId, uid: &str) -> Result<(), DbErr> {
+    change(tx, id).await?.col_expr(Column::KubeSystemUid, Expr::value(uid)).exec(tx).await.map(|_| ())
 }
 
 /// Marks the cluster KubeOpera runs on.
-pub(crate) async fn mark_host(db: &impl ConnectionTrait, id: ClusterId) -> Result<(), DbErr> {
-    let marked = Entity::update_many().col_expr(Column::IsHost, Expr::value(true));
-    marked.filter(Column::Id.eq(id.uuid())).exec(db).await.map(|_| ())
+pub(crate) async fn mark_host(tx: &DatabaseTransaction, id: ClusterId) -> Result<(), DbErr> {
+    change(tx, id).await?.col_expr(Column::IsHost, Expr::value(true)).exec(tx).await.map(|_| ())
+}
+
+/// Writes down a cluster's name and labels.
+pub(crate) async fn describe(
+    tx: &DatabaseTransaction,
+    id: ClusterId,
+    name: &ClusterName,
+    labels: &ClusterLabels,
+) -> Result<(), DbErr> {
+    let described = change(tx, id).await?.col_expr(Column::Name, Expr::value(name.as_str()));
+    described.col_expr(Column::Labels, Expr::value(json(labels)?)).exec(tx).await.map(|_| ())
 }
 
 /// Writes down that KubeOpera is letting go of a cluster; `false` if that is known or the cluster is not on record.
-pub(crate) async fn begin_removal(db: &impl ConnectionTrait, id: ClusterId, now: Timestamp) -> Result<bool, DbErr> {
-    let removing = Entity::update_many().col_expr(Column::RemovingSince, Micros::from(now).into());
-    let not_yet = Column::Id.eq(id.uuid()).and(Column::RemovingSince.is_null());
-    Ok(removing.filter(not_yet).exec(db).await?.rows_affected > 0)
+pub(crate) async fn begin_removal(tx: &DatabaseTransaction, id: ClusterId, now: Timestamp) -> Result<bool, DbErr> {
+    let removing = change(tx, id).await?.col_expr(Column::RemovingSince, Micros::from(now).into());
+    Ok(removing.filter(Column::RemovingSince.is_null()).exec(tx).await?.rows_affected > 0)
 }
 
 /// Takes a cluster off the record; `false` if it was not on it.
-pub(crate) async fn delete(db: &impl ConnectionTrait, id: ClusterId) -> Result<bool, DbErr> {
-    Ok(Entity::delete_by_id(id.uuid()).exec(db).await?.rows_affected > 0)
+pub(crate) async fn delete(tx: &DatabaseTransaction, id: ClusterId) -> Result<bool, DbErr> {
+    revisions::next(tx).await?;
+    Ok(Entity::delete_by_id(id.uuid()).exec(tx).await?.rows_affected > 0)
 }

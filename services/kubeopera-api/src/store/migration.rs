@@ -10,7 +10,7 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(Clusters), Box::new(Installation)]
+        vec![Box::new(Clusters), Box::new(Installation), Box::new(Labels)]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -104,6 +104,37 @@ impl MigrationTrait for Installation {
             .col(string("kube_system_uid"))
             .to_owned();
         manager.create_table(installation).await
+    }
+}
+
+struct Labels;
+
+impl MigrationName for Labels {
+    fn name(&self) -> &'static str {
+        "0003_labels_and_revisions"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Labels {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // SQLite adds one column at a time.
+        for column in [json_binary("labels").default("{}"), big_integer("revision").default(0)] {
+            let add = Table::alter().table("clusters").add_column(column).to_owned();
+            manager.alter_table(add).await?;
+        }
+        let by_revision = Index::create().name("clusters_by_revision").table("clusters").col("revision").to_owned();
+        manager.create_index(by_revision).await?;
+        let revisions = Table::create()
+            .table("cluster_revisions")
+            .col(integer("id").primary_key())
+            .col(big_integer("last"))
+            .to_owned();
+        manager.create_table(revisions).await?;
+        let first = "INSERT INTO cluster_revisions (id, last) VALUES (1, 0)";
+        manager.get_connection().execute_unprepared(first).await?;
+        let asked = Table::alter().table("outbox").add_column(big_integer("asked").default(1)).to_owned();
+        manager.alter_table(asked).await
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod clusters;
 pub(crate) mod installation;
 mod migration;
 pub(crate) mod outbox;
+pub(crate) mod revisions;
 pub(crate) mod turns;
 
 pub(crate) use migration::Migrator;

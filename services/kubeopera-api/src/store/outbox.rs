@@ -4,7 +4,7 @@
 //! is read from the record when it is done, so that an entry can never be older than its record.
 
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*};
+use sea_orm::{ActiveValue::Set, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*, sea_query::OnConflict};
 use service_kit::database::Micros;
 use uuid::Uuid;
 use vocabulary::ClusterId;
@@ -25,6 +25,7 @@ mod entity {
         pub attempts: i32,
         pub next_attempt_at: Micros,
         pub trouble: Option<String>,
+        pub asked: i64,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -66,6 +67,8 @@ pub(crate) struct Entry {
     pub(crate) next_attempt_at: Timestamp,
     /// Why the last one did not.
     pub(crate) trouble: Option<String>,
+    /// How often it was asked for: whoever asks while it is being done asks for it to be done once more.
+    asked: i64,
 }
 
 impl TryFrom<entity::Model> for Entry {
@@ -80,16 +83,17 @@ impl TryFrom<entity::Model> for Entry {
             attempts: u32::try_from(row.attempts).unwrap_or(0),
             next_attempt_at: row.next_attempt_at.timestamp(),
             trouble: row.trouble,
+            asked: row.asked,
         })
     }
 }
 
-/// Asks for the cluster's resource to be made, or to follow its record. Asking again changes nothing.
+/// Asks for the cluster's resource to be made, or to follow its record. Asking again is fine.
 pub(crate) async fn ask(db: &impl ConnectionTrait, cluster: ClusterId, now: Timestamp) -> Result<(), DbErr> {
     ask_for(db, cluster, Due::Resource, now).await
 }
 
-/// Asks for something to be done for a cluster. Asking again changes nothing.
+/// Asks for something to be done for a cluster. What is asked for already keeps its attempts and its time.
 pub(crate) async fn ask_for(
     db: &impl ConnectionTrait,
     cluster: ClusterId,
@@ -102,9 +106,12 @@ pub(crate) async fn ask_for(
         attempts: Set(0),
         next_attempt_at: Set(now.into()),
         trouble: Set(None),
+        asked: Set(1),
     };
-    let keys = [Column::ClusterId, Column::Kind];
-    Entity::insert(entry).on_conflict_do_nothing_on(keys).exec(db).await.map(|_| ())
+    let once_more = OnConflict::columns([Column::ClusterId, Column::Kind])
+        .value(Column::Asked, Expr::col((Entity, Column::Asked)).add(1))
+        .to_owned();
+    Entity::insert(entry).on_conflict(once_more).exec_without_returning(db).await.map(|_| ())
 }
 
 /// At most `limit` entries by the time at which they are due.
@@ -120,9 +127,10 @@ pub(crate) async fn of(db: &impl ConnectionTrait, clusters: &[ClusterId]) -> Res
     entries.into_iter().map(Entry::try_from).collect()
 }
 
-/// It is done.
+/// It is done, unless it was asked for once more meanwhile.
 pub(crate) async fn done(db: &impl ConnectionTrait, entry: &Entry) -> Result<(), DbErr> {
-    Entity::delete_by_id((entry.cluster.uuid(), entry.due.as_str().to_owned())).exec(db).await.map(|_| ())
+    let done = Entity::delete_by_id((entry.cluster.uuid(), entry.due.as_str().to_owned()));
+    done.filter(Column::Asked.eq(entry.asked)).exec(db).await.map(|_| ())
 }
 
 /// It did not succeed; `trouble` is a sentence for people.

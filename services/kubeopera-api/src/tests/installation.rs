@@ -68,10 +68,10 @@ async fn registered(world: &World, git_url: &str, git_credentials_secret: &str) 
     let cookie = world.log_in("operator").await;
     let id = world.register(&cookie).await.json()["id"].as_str().unwrap().to_owned();
     let mut record = crate::store::clusters::by_id(&world.platform.db, id.parse().unwrap()).await.unwrap().unwrap();
-    crate::store::clusters::delete(&world.platform.db, record.id).await.unwrap();
+    world.platform.finish_removal(record.id).await.unwrap();
     record.spec.git_ops_repo_url = git_url.to_owned();
     record.spec.git_credentials_secret_ref = git_credentials_secret.to_owned();
-    crate::store::clusters::insert(&world.platform.db, &record).await.unwrap();
+    world.put_on_record(&record).await;
     crate::store::outbox::ask(&world.platform.db, record.id, record.created_at).await.unwrap();
     relay_what_is_due(&world.platform).await.unwrap();
     assert_eq!(world.api_server.resources()[0]["spec"]["gitOpsRepoURL"], git_url);

@@ -9,6 +9,7 @@ mod events;
 mod installation;
 mod kubeconfig_check;
 mod kubernetes;
+mod lists;
 mod openapi;
 mod parting;
 mod people;

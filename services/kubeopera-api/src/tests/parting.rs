@@ -56,8 +56,10 @@ impl World {
             spec: serde_json::from_value(spec).unwrap(),
             created_at: jiff::Timestamp::now(),
             removing_since: None,
+            labels: vocabulary::ClusterLabels::new(),
+            revision: 0,
         };
-        clusters::insert(&self.platform.db, &record).await.unwrap();
+        self.put_on_record(&record).await;
         outbox::ask(&self.platform.db, id, record.created_at).await.unwrap();
         relay_what_is_due(&self.platform).await.unwrap();
         id.to_string()

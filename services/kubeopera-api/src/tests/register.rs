@@ -151,10 +151,12 @@ async fn a_name_or_path_that_is_taken_gets_a_number(world: World) {
             spec,
             created_at: jiff::Timestamp::now(),
             removing_since: None,
+            labels: vocabulary::ClusterLabels::new(),
+            revision: 0,
         }
     };
-    clusters::insert(&world.platform.db, &other("home", "somewhere/else")).await.unwrap();
-    clusters::insert(&world.platform.db, &other("other", "fluxcd/clusters/home-2")).await.unwrap();
+    world.put_on_record(&other("home", "somewhere/else")).await;
+    world.put_on_record(&other("other", "fluxcd/clusters/home-2")).await;
 
     let cluster = world.register(&cookie).await.json();
 
@@ -172,8 +174,10 @@ async fn a_cluster_that_was_connected_before_stays_one_entry(world: World) {
         spec: spec_of(id),
         created_at: jiff::Timestamp::now(),
         removing_since: None,
+        labels: vocabulary::ClusterLabels::new(),
+        revision: 0,
     };
-    clusters::insert(&world.platform.db, &connected).await.unwrap();
+    world.put_on_record(&connected).await;
 
     let answer = world.register(&cookie).await;
 
@@ -195,8 +199,10 @@ async fn a_host_cluster_that_was_taken_on_record_is_known_by_its_uid_from_the_fi
         spec,
         created_at: jiff::Timestamp::now(),
         removing_since: None,
+        labels: vocabulary::ClusterLabels::new(),
+        revision: 0,
     };
-    clusters::insert(&world.platform.db, &adopted).await.unwrap();
+    world.put_on_record(&adopted).await;
 
     let answer = world.register(&cookie).await;
 

@@ -111,6 +111,14 @@ impl World {
         Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
     }
 
+    /// Another process on the same database and API server, which has its own memory.
+    pub(super) async fn beside(&self) -> Self {
+        let db = service_kit::database::open(&self.url).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_clouds(no_clouds());
+        let folder = tempfile::tempdir().unwrap();
+        Self::with(self.url.clone(), folder, db, auth, self.api_server.clone(), self.others.clone()).await
+    }
+
     /// Starts the tasks that run beside the requests.
     pub(super) fn start(&self) {
         let (platform, shutdown) = (&self.platform, &self.shutdown);
@@ -145,6 +153,13 @@ impl World {
         let request = Request::builder().method(method).uri(path).header(header::HOST, "kubeopera.acme.com");
         let request = request.header(header::COOKIE, cookie).header(header::CONTENT_TYPE, "application/json");
         self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// Puts a cluster on record that nobody asked for over HTTP.
+    pub(super) async fn put_on_record(&self, record: &store::clusters::Record) {
+        let tx = service_kit::database::begin_write(&self.platform.db).await.unwrap();
+        store::clusters::insert(&tx, record).await.unwrap();
+        tx.commit().await.unwrap();
     }
 
     /// A user's id.

@@ -1,0 +1,55 @@
+//! Entity tags: a reader that has the newest answer already gets none, and who changes something says what they saw.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use service_kit::Problem;
+use sha2::{Digest, Sha256};
+use vocabulary::hex;
+
+/// The answer to a GET with its tag, or without a body if the reader has it. `strong` is put in front of the tag's hash
+/// and makes it a strong one.
+pub(super) fn answer(headers: &HeaderMap, strong: Option<i64>, body: &impl Serialize) -> Response {
+    let Ok(json) = serde_json::to_vec(body) else { return Problem::internal().into_response() };
+    let tag = tag(strong, &json);
+    let Ok(value) = HeaderValue::from_str(&tag) else { return Problem::internal().into_response() };
+    let head = [(header::ETAG, value)];
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let has_it = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    if has_it.flat_map(|tags| tags.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(&tag)) {
+        return (StatusCode::NOT_MODIFIED, head).into_response();
+    }
+    (head, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], json).into_response()
+}
+
+fn tag(strong: Option<i64>, json: &[u8]) -> String {
+    let hash: String = hex(&Sha256::digest(json)).chars().take(24).collect();
+    match strong {
+        Some(revision) => format!("\"{revision}-{hash}\""),
+        None => format!("W/\"{hash}\""),
+    }
+}
+
+/// The revision of what somebody saw before they changed it, from `If-Match`. Of a tag only that part counts: how a
+/// cluster does changes by itself and makes nobody's change an old one.
+pub(super) fn seen(headers: &HeaderMap) -> Result<i64, Problem> {
+    let Some(value) = headers.get(header::IF_MATCH) else {
+        return Err(Problem::new(
+            StatusCode::PRECONDITION_REQUIRED,
+            "if_match_required",
+            "A change needs the header If-Match with the ETag of what was seen, so that nobody's change is lost.",
+        )
+        .field("If-Match")
+        .hint("Read it again and send the ETag that comes with it."));
+    };
+    let tag = value.to_str().ok().and_then(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"'));
+    let revision = tag.and_then(|tag| tag.split_once('-')?.0.parse().ok());
+    revision.ok_or_else(|| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "if_match_invalid",
+            "The header If-Match takes one strong ETag, exactly as it came.",
+        )
+        .field("If-Match")
+    })
+}

@@ -1,0 +1,227 @@
+//! Every cluster in every order in which somebody may want to see them.
+//!
+//! What a cluster is called is in the database, how it does is in its resource, and a page may be sorted by either. So the
+//! few words that pages are sorted and filtered by are kept here, in order, a change at a time: a page costs what is on it,
+//! not what is on record. It says *which* clusters are on a page; what is shown of them is read when it is shown.
+
+mod filter;
+mod order;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use host_cluster_controller_crd::{HostCluster, Mode, NodeCount, Phase};
+use jiff::Timestamp;
+use sea_orm::{DatabaseConnection, DbErr};
+use tokio::sync::Mutex;
+use vocabulary::{ClusterId, ClusterLabels};
+
+pub(crate) use filter::{Filter, Selector};
+pub(crate) use order::{Direction, Place, Sort};
+
+use crate::{
+    resources::observed::Observed,
+    store::{clusters, clusters::Record, revisions},
+};
+
+/// The clusters on record, in all their orders.
+pub(crate) struct Listing {
+    index: RwLock<Index>,
+    /// One reads what is new, the others wait for it.
+    reading: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Index {
+    /// The last change of the records that is in here.
+    revision: i64,
+    rows: HashMap<ClusterId, Arc<Row>>,
+    orders: [BTreeMap<Place, Arc<Row>>; Sort::ALL.len()],
+}
+
+/// What pages are sorted and filtered by.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    id: ClusterId,
+    name: String,
+    created_at: Timestamp,
+    mode: Mode,
+    provider: String,
+    region: String,
+    labels: ClusterLabels,
+    phase: Phase,
+    kubernetes_version: Option<String>,
+    nodes: Option<NodeCount>,
+}
+
+impl Listing {
+    pub(crate) fn new() -> Self {
+        Self { index: RwLock::default(), reading: Mutex::new(()) }
+    }
+
+    /// Reads the records that were changed since the last time, by whichever process. Mostly none was, and that is all
+    /// that is asked for.
+    pub(crate) async fn catch_up(&self, db: &DatabaseConnection, observed: &Observed) -> Result<(), DbErr> {
+        if revisions::last(db).await? == self.read().revision {
+            return Ok(());
+        }
+        let _one = self.reading.lock().await;
+        let last = revisions::last(db).await?;
+        let seen = self.read().revision;
+        // A database that was restored from a backup has its old numbers again.
+        let from = if last < seen { -1 } else { seen };
+        let changed = clusters::changed_after(db, from).await?;
+        let on_record = clusters::count(db).await?;
+        let known = {
+            let mut index = self.write();
+            for record in changed {
+                let resource = observed.resource(record.id);
+                index.put(Row::of(record, resource.as_deref()));
+            }
+            index.rows.len()
+        };
+        let left = if usize::try_from(on_record).is_ok_and(|count| count == known) && from >= 0 {
+            None
+        } else {
+            Some(clusters::ids(db).await?.into_iter().collect::<BTreeSet<_>>())
+        };
+        let mut index = self.write();
+        if let Some(left) = left {
+            let gone: Vec<_> = index.rows.keys().filter(|id| !left.contains(id)).copied().collect();
+            gone.into_iter().for_each(|id| index.remove(id));
+        }
+        // What was written while this was read has a higher number and is read the next time.
+        index.revision = last;
+        Ok(())
+    }
+
+    /// A resource is new, changed or gone.
+    pub(crate) fn see(&self, cluster: ClusterId, resource: Option<&HostCluster>) {
+        self.write().see(cluster, resource);
+    }
+
+    /// These are all the resources there are.
+    pub(crate) fn see_all(&self, observed: &Observed) {
+        let mut index = self.write();
+        let ids: Vec<_> = index.rows.keys().copied().collect();
+        for id in ids {
+            index.see(id, observed.resource(id).as_deref());
+        }
+    }
+
+    /// At most `limit` clusters that pass the filter, after a place; and the place to go on from, if there are more.
+    pub(crate) fn page(
+        &self,
+        (sort, direction): (Sort, Direction),
+        filter: &Filter,
+        after: Option<&Place>,
+        limit: usize,
+    ) -> (Vec<ClusterId>, Option<Place>) {
+        let index = self.read();
+        let Some(order) = index.orders.get(sort.position()) else { return (Vec::new(), None) };
+        let mut passing = walk(order, direction, after).filter(|(_, row)| filter.lets_pass(row));
+        let mut last = None;
+        let on_page: Vec<_> = passing.by_ref().take(limit).inspect(|(place, _)| last = Some(*place)).collect();
+        let next = if passing.next().is_some() { last.cloned() } else { None };
+        (on_page.into_iter().map(|(_, row)| row.id).collect(), next)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Entry<'a> = (&'a Place, &'a Arc<Row>);
+
+/// All places after one. What is not known comes last in both directions.
+fn walk<'a>(
+    order: &'a BTreeMap<Place, Arc<Row>>,
+    direction: Direction,
+    after: Option<&Place>,
+) -> Box<dyn Iterator<Item = Entry<'a>> + 'a> {
+    let unknown = Place::first_unknown();
+    match direction {
+        Direction::Asc => {
+            let from = after.cloned().map_or(Bound::Unbounded, Bound::Excluded);
+            Box::new(order.range((from, Bound::Unbounded)))
+        }
+        Direction::Desc => match after {
+            Some(place) if *place >= unknown => Box::new(order.range(unknown..place.clone()).rev()),
+            Some(place) => Box::new(order.range(..place.clone()).rev().chain(order.range(unknown..).rev())),
+            None => Box::new(order.range(..unknown.clone()).rev().chain(order.range(unknown..).rev())),
+        },
+    }
+}
+
+impl Index {
+    fn put(&mut self, row: Row) {
+        if self.rows.get(&row.id).is_some_and(|before| **before == row) {
+            return;
+        }
+        let row = Arc::new(row);
+        let before = self.rows.insert(row.id, Arc::clone(&row));
+        for (sort, order) in Sort::ALL.into_iter().zip(&mut self.orders) {
+            let place = Place::of(sort, &row);
+            if let Some(before) = &before {
+                let was = Place::of(sort, before);
+                if was != place {
+                    order.remove(&was);
+                }
+            }
+            order.insert(place, Arc::clone(&row));
+        }
+    }
+
+    fn see(&mut self, cluster: ClusterId, resource: Option<&HostCluster>) {
+        if let Some(row) = self.rows.get(&cluster) {
+            let row = Row::clone(row).seen(resource);
+            self.put(row);
+        }
+    }
+
+    fn remove(&mut self, cluster: ClusterId) {
+        let Some(row) = self.rows.remove(&cluster) else { return };
+        for (sort, order) in Sort::ALL.into_iter().zip(&mut self.orders) {
+            order.remove(&Place::of(sort, &row));
+        }
+    }
+}
+
+impl Row {
+    fn of(record: Record, resource: Option<&HostCluster>) -> Self {
+        let row = Self {
+            id: record.id,
+            name: record.name.into(),
+            created_at: record.created_at,
+            mode: record.spec.mode,
+            provider: record.spec.provider,
+            region: record.spec.region,
+            labels: record.labels,
+            phase: Phase::Pending,
+            kubernetes_version: None,
+            nodes: None,
+        };
+        row.seen(resource)
+    }
+
+    /// With what its resource says. Without one, as a cluster that is shown without one.
+    fn seen(self, resource: Option<&HostCluster>) -> Self {
+        let status = resource.and_then(|resource| resource.status.as_ref());
+        Self {
+            phase: status.and_then(|status| status.phase).unwrap_or(Phase::Pending),
+            kubernetes_version: status.and_then(|status| status.kubernetes_version.clone()),
+            nodes: status.and_then(|status| status.nodes),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
