@@ -9,7 +9,9 @@ use vocabulary::{SecretName, Trouble};
 
 use super::target;
 use crate::{
-    facts::{Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, ObjectSeen, Readiness, SecretSeen, Thing},
+    facts::{
+        Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, ObjectSeen, Readiness, SecretSeen, Target, Thing,
+    },
     identity,
     obstacle::Obstacle,
     plan::Milestone,
@@ -38,12 +40,20 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
     }
     controllers_are_ready(flux)?;
 
-    let version = git_credentials_version(facts, &spec.git_credentials)?;
+    git_credentials_exist(facts, &spec.git_credentials)?;
+    Ok(other_git_credentials(facts, spec, &at)?.unwrap_or(Step::Settle(Milestone::FluxBootstrapped)))
+}
+
+/// The step that writes the Git credentials to the cluster, unless it has them as they are here: whoever changes a token
+/// changes it here, at any time.
+pub(crate) fn other_git_credentials(facts: &Facts, spec: &ValidSpec, at: &Target) -> Result<Option<Step>, Obstacle> {
+    let secrets = facts.seen.secrets.or_look(|| Thing::Secrets)?;
+    // Without them here, the cluster does with those it has.
+    let SecretSeen::Present { version } = &secrets.git_credentials else { return Ok(None) };
     let written = facts.seen.git_secret.or_look(|| Thing::GitSecret(at.clone()))?;
-    if *written != (GitSecretSeen::Present { version: Some(version.clone()) }) {
-        return Ok(Step::WriteGitSecret { at, from: spec.git_credentials.clone(), version });
-    }
-    Ok(Step::Settle(Milestone::FluxBootstrapped))
+    let is_same = *written == GitSecretSeen::Present { version: Some(version.clone()) };
+    let (from, version) = (spec.git_credentials.clone(), version.clone());
+    Ok((!is_same).then(|| Step::WriteGitSecret { at: at.clone(), from, version }))
 }
 
 /// Whether every part of Flux does its work; otherwise which does not, and why.
@@ -64,10 +74,10 @@ pub(crate) fn is_ready(object: &ObjectSeen) -> Result<(), Trouble> {
     }
 }
 
-/// The version of the Secret with the Git credentials, which has to be there.
-pub(crate) fn git_credentials_version(facts: &Facts, name: &SecretName) -> Result<String, Obstacle> {
+/// The Secret with the Git credentials has to be there.
+pub(crate) fn git_credentials_exist(facts: &Facts, name: &SecretName) -> Result<(), Obstacle> {
     match &facts.seen.secrets.or_look(|| Thing::Secrets)?.git_credentials {
-        SecretSeen::Present { version } => Ok(version.clone()),
+        SecretSeen::Present { .. } => Ok(()),
         SecretSeen::Absent => Err(Trouble::rejected(
             "GitCredentialsMissing",
             format!(

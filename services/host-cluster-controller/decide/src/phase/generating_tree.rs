@@ -7,7 +7,7 @@ use gitops_scaffolder_contract::{Origin, Present, TreeInputs};
 use host_cluster_controller_crd::{ModeSpec, ValidSpec};
 use jiff::SignedDuration;
 
-use super::{bootstrapping_flux::git_credentials_version, target};
+use super::{bootstrapping_flux::git_credentials_exist, target};
 use crate::{
     facts::{ClusterSeen, Facts, Thing},
     identity,
@@ -25,7 +25,7 @@ pub const OPENING: &str = "Generating the cluster's environment and committing i
 pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacle> {
     let at = target(spec)?;
     let cluster = identity::confirm(facts, &at)?;
-    git_credentials_version(facts, &spec.git_credentials)?;
+    git_credentials_exist(facts, &spec.git_credentials)?;
     let present = facts.seen.present.or_look(|| Thing::Present(at))?;
     Ok(Step::EnsureTree {
         inputs: Box::new(inputs(spec, cluster, *present)),

@@ -1,14 +1,14 @@
 //! `InstallingKubeOpera`: Flux is pointed at the new tree and reconciles it; then the first administrator is created, if
 //! one was asked for.
 //!
-//! Looks at: the cluster, Flux, KubeOpera's own Flux objects.
+//! Looks at: the cluster, Flux, the Git credentials here and there, KubeOpera's own Flux objects.
 
 use host_cluster_controller_crd::{GitOpsStatus, ValidSpec};
 use jiff::SignedDuration;
 use vocabulary::Trouble;
 
 use super::{
-    bootstrapping_flux::{controllers_are_ready, is_ready},
+    bootstrapping_flux::{controllers_are_ready, is_ready, other_git_credentials},
     secret_name, target,
 };
 use crate::{
@@ -34,6 +34,9 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
         FluxSeen::Present(flux) => flux,
     };
     let Some((tree, wanted)) = wanted(facts, spec) else { return Ok(Step::Begin(Milestone::TreeGenerated)) };
+    if let Some(step) = other_git_credentials(facts, spec, &at)? {
+        return Ok(step);
+    }
     let sync = facts.seen.sync.or_look(|| Thing::Sync(at.clone()))?;
     if differs(sync, &wanted) || !is_asked_for(sync, tree) {
         return Ok(Step::PointFlux { at, wanted });

@@ -8,9 +8,12 @@ use gitops_scaffolder_contract::TreeSeen;
 use host_cluster_controller_crd::ValidSpec;
 use jiff::SignedDuration;
 
-use super::{bootstrapping_flux::controllers_are_ready, installing, target};
+use super::{
+    bootstrapping_flux::{controllers_are_ready, other_git_credentials},
+    installing, target,
+};
 use crate::{
-    facts::{Fact, Facts, FluxFitness, FluxSeen, GitSecretSeen, SecretSeen, SyncSeen, Thing},
+    facts::{Fact, Facts, FluxFitness, FluxSeen, SyncSeen, Thing},
     identity,
     obstacle::Obstacle,
     plan::{Milestone, Way},
@@ -66,13 +69,8 @@ fn look_after(facts: &Facts, spec: &ValidSpec, at: &crate::Target) -> Result<Ste
     {
         return Ok(Step::PointFlux { at: at.clone(), wanted });
     }
-    let secrets = facts.seen.secrets.or_look(|| Thing::Secrets)?;
-    if let SecretSeen::Present { version } = &secrets.git_credentials {
-        let written = facts.seen.git_secret.or_look(|| Thing::GitSecret(at.clone()))?;
-        if *written != (GitSecretSeen::Present { version: Some(version.clone()) }) {
-            let (from, version) = (spec.git_credentials.clone(), version.clone());
-            return Ok(Step::WriteGitSecret { at: at.clone(), from, version });
-        }
+    if let Some(step) = other_git_credentials(facts, spec, at)? {
+        return Ok(step);
     }
     if is_time_for_the_tree(facts, sync) && is_lost(facts.seen.tree.or_look(|| Thing::Tree)?, facts) {
         return Ok(Step::Begin(Milestone::TreeGenerated));

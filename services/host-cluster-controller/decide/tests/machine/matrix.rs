@@ -87,7 +87,7 @@ fn chapters() -> Vec<Chapter> {
     let provisioning = || towards(Way::Provision, InfrastructureReady);
     let bootstrapping = || towards(Way::Host, FluxBootstrapped).answering().unclaimed();
     let generating = || towards(Way::Host, TreeGenerated);
-    let installing = || towards(Way::Host, PlatformInstalled).answering().flux_ready();
+    let installing = || towards(Way::Host, PlatformInstalled).answering().flux_ready().git_secret();
     let watching = || ready(Way::Host);
     let healthy = || watching().answering().flux_ready().synced().git_secret();
     let going = || ready(Way::Connect).going().answering();
@@ -249,7 +249,9 @@ fn chapters() -> Vec<Chapter> {
             vec![
                 ("nothing looked at", towards(Way::Host, PlatformInstalled)),
                 ("Flux is gone", towards(Way::Host, PlatformInstalled).answering().flux(FluxSeen::Absent)),
-                ("Flux runs", installing()),
+                ("Flux runs", towards(Way::Host, PlatformInstalled).answering().flux_ready()),
+                ("older Git credentials on the cluster", installing().git_secret_at("git-0")),
+                ("the Git credentials are there", installing()),
                 ("nothing of ours there", installing().sync(SyncSeen::default())),
                 (
                     "the source follows another branch",
@@ -303,7 +305,7 @@ fn chapters() -> Vec<Chapter> {
                 ("all applied", installing().synced()),
                 (
                     "all applied, an administrator is asked for",
-                    towards_with_administrator().answering().flux_ready().synced(),
+                    towards_with_administrator().answering().flux_ready().git_secret().synced(),
                 ),
             ],
         ),

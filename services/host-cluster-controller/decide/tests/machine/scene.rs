@@ -125,7 +125,7 @@ impl Scene {
             }
             Milestone::FluxBootstrapped => scene = scene.unclaimed().flux_ready().git_secret(),
             Milestone::TreeGenerated => scene.seen.present = Fact::Seen(Present::default()),
-            Milestone::PlatformInstalled => scene = scene.flux_ready().synced(),
+            Milestone::PlatformInstalled => scene = scene.flux_ready().git_secret().synced(),
         }
         let Next::Do(step) = scene.next() else { panic!("{milestone:?}: there is nothing more to look at") };
         assert_eq!(step.concludes(), Some(milestone), "{step:?}");

@@ -271,7 +271,8 @@ fn of_kustomizations_that_wait_for_one_another_the_one_that_is_awaited_is_named(
     awaited.readiness = not_ready("HealthCheckFailed", "Deployment cert-manager/webhook: Its pods are starting.");
     seen.children[0].readiness = not_ready("DependencyNotReady", "It waits for Kustomization kubeopera-controllers.");
     seen.children.push(awaited);
-    let mut scene = towards(Way::Host, Milestone::PlatformInstalled).answering().flux_ready().sync(seen.clone());
+    let mut scene =
+        towards(Way::Host, Milestone::PlatformInstalled).answering().flux_ready().git_secret().sync(seen.clone());
     scene.pass();
     assert_eq!(
         scene.message(),
