@@ -1,0 +1,211 @@
+//! The Multi-Cluster view, drawn when something changes and answered from memory.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use axum::body::Bytes;
+use host_cluster_controller_crd::Phase;
+use http::HeaderValue;
+use k8s_monitor_contract::{Late, Listed, MultiCluster, Row, Setup, Stale, Summary};
+use sea_orm::DbErr;
+use sha2::{Digest, Sha256};
+use tokio::{
+    sync::{Mutex, broadcast::error::RecvError, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+use vocabulary::{ClusterId, hex};
+
+use crate::{
+    app::Platform,
+    store::clusters::{self, Record},
+};
+
+/// Changes this close together are drawn at once.
+const COALESCED: Duration = Duration::from_millis(200);
+/// Every change is heard of; this is for what was not.
+const REDRAWN_AFTER: Duration = Duration::from_secs(60);
+/// A cluster that does not answer by then is late.
+const REFRESHED_WITHIN: Duration = Duration::from_secs(2);
+
+/// The view as it was drawn last.
+pub(crate) struct Fleet {
+    drawn: watch::Sender<Arc<Drawing>>,
+    refreshed: Mutex<Option<(Instant, Vec<Late>)>>,
+}
+
+/// The Multi-Cluster view at a moment, ready to be sent.
+pub(crate) struct Drawing {
+    /// Counts the drawings; 0 is before the first.
+    pub(crate) number: u64,
+    view: MultiCluster,
+    /// In which drawing each row became what it is.
+    since: Vec<u64>,
+    summary_since: u64,
+    /// Names the content. A weak tag, as the answer may be compressed.
+    pub(crate) tag: HeaderValue,
+    /// The view as JSON.
+    pub(crate) json: Bytes,
+}
+
+impl Fleet {
+    pub(crate) fn new() -> Self {
+        let (drawn, _) = watch::channel(Arc::new(Drawing::nothing()));
+        Self { drawn, refreshed: Mutex::default() }
+    }
+
+    pub(crate) fn follow(&self) -> watch::Receiver<Arc<Drawing>> {
+        self.drawn.subscribe()
+    }
+
+    fn draw(&self, view: MultiCluster) {
+        self.drawn.send_if_modified(|before| {
+            let drawing = Drawing::after(before, view);
+            let is_news = drawing.tag != before.tag;
+            if is_news {
+                *before = Arc::new(drawing);
+            }
+            is_news
+        });
+    }
+}
+
+impl Drawing {
+    fn nothing() -> Self {
+        let tag = HeaderValue::from_static("W/\"none\"");
+        Self { number: 0, view: MultiCluster::default(), since: Vec::new(), summary_since: 0, tag, json: Bytes::new() }
+    }
+
+    pub(crate) fn after(before: &Self, view: MultiCluster) -> Self {
+        let number = before.number + 1;
+        let earlier: HashMap<ClusterId, (&Row, u64)> =
+            before.view.clusters.iter().zip(&before.since).map(|(row, since)| (row.id, (row, *since))).collect();
+        let since_of = |row: &Row| match earlier.get(&row.id) {
+            Some((before, since)) if *before == row => *since,
+            _ => number,
+        };
+        let since = view.clusters.iter().map(since_of).collect();
+        let summary_since = if before.view.summary == view.summary { before.summary_since } else { number };
+        // Nothing in a view can fail to become JSON.
+        let json = Bytes::from(serde_json::to_vec(&view).unwrap_or_default());
+        let hash: String = hex(&Sha256::digest(&json)).chars().take(24).collect();
+        let tag = HeaderValue::from_str(&format!("W/\"{hash}\"")).unwrap_or(HeaderValue::from_static("W/\"none\""));
+        Self { number, view, since, summary_since, tag, json }
+    }
+
+    /// What is different from an earlier drawing: the summary, and the rows that are new or changed.
+    pub(crate) fn news_since(&self, number: u64) -> Option<MultiCluster> {
+        let changed = self.view.clusters.iter().zip(&self.since).filter(|(_, since)| **since > number);
+        let clusters: Vec<_> = changed.map(|(row, _)| row.clone()).collect();
+        let is_news = !clusters.is_empty() || self.summary_since > number;
+        is_news.then(|| MultiCluster { summary: self.view.summary.clone(), clusters })
+    }
+}
+
+impl Platform {
+    /// The view from memory.
+    pub(crate) async fn multi_cluster(&self) -> Result<Arc<Drawing>, DbErr> {
+        let drawn = Arc::clone(&self.fleet.drawn.borrow());
+        if drawn.number > 0 {
+            return Ok(drawn);
+        }
+        // KubeOpera has only just started.
+        let records = clusters::changed_after(&self.db, -1).await?;
+        Ok(Arc::new(Drawing::after(&drawn, self.look_at_fleet(&records, &[]))))
+    }
+
+    /// The view after every cluster was asked anew. Those that did not answer in time are marked as old in this answer.
+    pub(crate) async fn refreshed_multi_cluster(&self) -> Result<Arc<Drawing>, DbErr> {
+        let late = self.refresh_fleet().await;
+        let records = clusters::changed_after(&self.db, -1).await?;
+        Ok(Arc::new(Drawing::after(&Drawing::nothing(), self.look_at_fleet(&records, &late))))
+    }
+
+    /// Asks every cluster; once for all who want it at the same time.
+    async fn refresh_fleet(&self) -> Vec<Late> {
+        let wanted = Instant::now();
+        let mut refreshed = self.fleet.refreshed.lock().await;
+        if let Some((started, late)) = &*refreshed
+            && *started >= wanted
+        {
+            return late.clone();
+        }
+        let started = Instant::now();
+        let late = self.monitor.refresh(REFRESHED_WITHIN).await;
+        *refreshed = Some((started, late.clone()));
+        late
+    }
+
+    fn look_at_fleet(&self, records: &[Record], late: &[Late]) -> MultiCluster {
+        let glances: HashMap<_, _> = self.monitor.fleet().into_iter().map(|glance| (glance.cluster, glance)).collect();
+        let late: HashMap<_, _> = late.iter().map(|late| (late.cluster, late.reason.as_str())).collect();
+        let mut rows: Vec<_> = records
+            .iter()
+            .map(|record| {
+                let glance = glances.get(&record.id);
+                let mut row = Row::of(self.listed(record), glance.map(Arc::as_ref));
+                if let (None, Some(reason)) = (&row.stale, late.get(&record.id)) {
+                    let as_of = glance.and_then(|glance| glance.freshness.as_of);
+                    row.stale = Some(Stale { as_of, reason: (*reason).to_owned() });
+                }
+                (row, glance)
+            })
+            .collect();
+        rows.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+        let summary = Summary::of(rows.iter().map(|(row, glance)| (row, *glance)));
+        MultiCluster { summary, clusters: rows.into_iter().map(|(row, _)| row).collect() }
+    }
+
+    fn listed(&self, record: &Record) -> Listed {
+        let resource = self.observed.resource(record.id);
+        let spec = resource.as_ref().map_or(&record.spec, |resource| &resource.spec);
+        let status = resource.as_ref().and_then(|resource| resource.status.as_ref());
+        let phase = status.and_then(|status| status.phase).unwrap_or(Phase::Pending);
+        Listed {
+            id: record.id,
+            name: record.name.to_string(),
+            provider: spec.provider.clone(),
+            region: spec.region.clone(),
+            is_host: record.is_host,
+            kubernetes_version: status.and_then(|status| status.kubernetes_version.clone()),
+            phase: phase.as_str().to_owned(),
+            setup: match phase {
+                Phase::Ready => Setup::Done,
+                Phase::Failed => Setup::Failed,
+                _ => Setup::Underway,
+            },
+        }
+    }
+}
+
+/// Draws the view anew whenever a cluster, its record or its resource changes.
+pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: CancellationToken) {
+    let mut news = platform.events.subscribe(None).coming;
+    let mut revision = platform.monitor.revision();
+    let mut monitor_lives = true;
+    let mut records = None;
+    loop {
+        if records.is_none() {
+            match clusters::changed_after(&platform.db, -1).await {
+                Ok(all) => records = Some(all),
+                Err(error) => tracing::warn!("the Multi-Cluster view is drawn later: {}", service_kit::chain(&error)),
+            }
+        }
+        if let Some(records) = &records {
+            revision.borrow_and_update();
+            platform.fleet.draw(platform.look_at_fleet(records, &[]));
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(REDRAWN_AFTER) => records = None,
+            changed = revision.changed(), if monitor_lives => monitor_lives = changed.is_ok(),
+            event = news.recv() => match event {
+                Ok(_) | Err(RecvError::Lagged(_)) => records = None,
+                Err(RecvError::Closed) => return,
+            },
+        }
+        tokio::select! { () = tokio::time::sleep(COALESCED) => {}, () = shutdown.cancelled() => return }
+        while !matches!(news.try_recv(), Err(tokio::sync::broadcast::error::TryRecvError::Empty)) {
+            records = None;
+        }
+    }
+}

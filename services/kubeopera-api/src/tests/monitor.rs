@@ -1,0 +1,252 @@
+//! The Multi-Cluster view and what is told of one cluster.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use http::{Request, StatusCode, header};
+use jiff::Timestamp;
+use k8s_monitor_contract::{
+    CostTotal, Freshness, Glance, Late, Monitor, NodeCount, Points, Resource, Snapshot, Unreachable, Usage,
+};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use vocabulary::{ClusterId, Money};
+
+use super::{World, on_both_databases, world::until};
+
+on_both_databases! {
+    the_view_brings_records_and_measurements_together
+    a_view_that_did_not_change_is_not_sent_again
+    a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value
+    many_who_ask_for_a_refresh_at_once_cause_few
+    open_pages_are_told_the_rows_that_changed
+    every_number_about_a_cluster_is_the_same_wherever_it_is_shown
+    a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros
+}
+
+/// A k8s-monitor whose clusters are as the test says.
+#[derive(Clone, Default)]
+pub(super) struct Watched(Arc<State>);
+
+struct State {
+    glances: Mutex<HashMap<ClusterId, Glance>>,
+    late: Mutex<Vec<Late>>,
+    refreshes: Mutex<u32>,
+    revision: watch::Sender<u64>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let (revision, _) = watch::channel(0);
+        Self { glances: Mutex::default(), late: Mutex::default(), refreshes: Mutex::default(), revision }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watched {
+    pub(super) fn see(&self, glance: Glance) {
+        lock(&self.0.glances).insert(glance.cluster, glance);
+        self.0.revision.send_modify(|revision| *revision += 1);
+    }
+
+    fn be_late(&self, cluster: ClusterId) {
+        lock(&self.0.late).push(Late { cluster, reason: "It did not answer within 2 seconds.".to_owned() });
+    }
+}
+
+#[async_trait]
+impl Monitor for Watched {
+    fn fleet(&self) -> Vec<Arc<Glance>> {
+        lock(&self.0.glances).values().cloned().map(Arc::new).collect()
+    }
+
+    fn glance(&self, cluster: ClusterId) -> Option<Arc<Glance>> {
+        lock(&self.0.glances).get(&cluster).cloned().map(Arc::new)
+    }
+
+    fn cluster(&self, cluster: ClusterId) -> Option<Arc<Snapshot>> {
+        let glance = self.glance(cluster)?;
+        Some(Arc::new(Snapshot {
+            revision: glance.revision,
+            freshness: glance.freshness.clone(),
+            usage: glance.usage.clone(),
+            ..Snapshot::unread(cluster)
+        }))
+    }
+
+    async fn refresh(&self, within: Duration) -> Vec<Late> {
+        assert_eq!(within, Duration::from_secs(2));
+        *lock(&self.0.refreshes) += 1;
+        tokio::task::yield_now().await;
+        lock(&self.0.late).clone()
+    }
+
+    fn revision(&self) -> watch::Receiver<u64> {
+        self.0.revision.subscribe()
+    }
+}
+
+fn glance(cluster: ClusterId, points: f64) -> Glance {
+    let cpu = Resource { used: Some(500), measured_allocatable: Some(2_000), requested: Some(900), allocatable: 4_000 };
+    Glance {
+        cluster,
+        revision: 1,
+        freshness: Freshness { as_of: Some("2026-11-30T11:00:00Z".parse().unwrap()), unreachable: None },
+        health: Some(Points::from(points).into()),
+        nodes: Some(NodeCount { total: 2, ready: 1 }),
+        usage: Some(Usage { cpu, memory: cpu, measured_nodes: 1, nodes: 2, not_measured: Some("1 of 2.".to_owned()) }),
+        cost: Some(CostTotal { monthly: Some("60.736".parse::<Money>().unwrap()), priced: 2, not_priced: 0 }),
+    }
+}
+
+/// Registers the cluster KubeOpera runs on and has it be Ready.
+async fn ready_cluster(world: &World, cookie: &str) -> ClusterId {
+    let id: ClusterId = world.register(cookie).await.json()["id"].as_str().unwrap().parse().unwrap();
+    let mut resource = until("the resource is there", async || world.api_server.resources().pop()).await;
+    resource["status"] = json!({"phase": "Ready", "message": "All is well.", "conditions": []});
+    world.api_server.put(resource);
+    until("the cluster is Ready", async || {
+        let view = world.get("/api/v1/clusters/multi", cookie).await.json();
+        (view["clusters"][0]["phase"] == "Ready").then_some(())
+    })
+    .await;
+    id
+}
+
+async fn multi(world: &World, cookie: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    until("the view shows it", async || {
+        Some(world.get("/api/v1/clusters/multi", cookie).await.json()).filter(|view| holds(view))
+    })
+    .await
+}
+
+async fn the_view_brings_records_and_measurements_together(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+
+    world.monitor.see(glance(id, 92.5));
+    let view = multi(&world, &cookie, |view| view["summary"]["healthy"] == 1).await;
+
+    let row = &view["clusters"][0];
+    assert_eq!(row["name"], "home");
+    assert_eq!(row["standing"], "healthy");
+    assert_eq!(row["health"], json!({"score": 92.5, "colour": "green"}));
+    assert_eq!((&row["cpu"]["percent"], &row["cost"]["monthly"]), (&25.0.into(), &60.736.into()));
+    let summary = &view["summary"];
+    assert_eq!((&summary["total"], &summary["cpu_of"], &summary["priced"]), (&1.into(), &1.into(), &1.into()));
+
+    let mut gone = glance(id, 92.5);
+    gone.freshness.unreachable =
+        Some(Unreachable { since: Timestamp::UNIX_EPOCH, reason: "Nobody answers.".to_owned() });
+    world.monitor.see(gone);
+    let view = multi(&world, &cookie, |view| view["summary"]["unreachable"] == 1).await;
+    assert_eq!(view["clusters"][0]["stale"]["reason"], "Nobody answers.");
+    assert_eq!(view["clusters"][0]["health"]["score"], 92.5);
+}
+
+async fn a_view_that_did_not_change_is_not_sent_again(world: World) {
+    let cookie = world.log_in("viewer").await;
+    let first = world.get("/api/v1/clusters/multi", &cookie).await;
+    let tag = first.headers[header::ETAG].clone();
+
+    let again = Request::get("/api/v1/clusters/multi").header(header::COOKIE, &cookie);
+    let again = again.header(header::IF_NONE_MATCH, &tag).body(axum::body::Body::empty()).unwrap();
+    let again = world.send(again).await;
+
+    assert_eq!((again.status, again.text.as_str()), (StatusCode::NOT_MODIFIED, ""));
+    assert_eq!(again.headers[header::ETAG], tag);
+    for bad in ["refresh=perhaps", "refrsh=true"] {
+        let answer = world.get(&format!("/api/v1/clusters/multi?{bad}"), &cookie).await;
+        assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "query_invalid"), "{bad}");
+    }
+}
+
+async fn a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+    world.monitor.see(glance(id, 100.0));
+    world.monitor.be_late(id);
+
+    let row = world.get("/api/v1/clusters/multi?refresh=true", &cookie).await.json()["clusters"][0].clone();
+
+    assert_eq!(row["stale"]["reason"], "It did not answer within 2 seconds.");
+    assert_eq!(row["stale"]["as_of"], "2026-11-30T11:00:00Z");
+    assert_eq!((&row["standing"], &row["health"]["score"]), (&"healthy".into(), &100.0.into()));
+    // That somebody asked is nothing that others see.
+    let view = multi(&world, &cookie, |view| view["clusters"][0]["standing"] == "healthy").await;
+    assert_eq!(view["clusters"][0]["stale"], Value::Null);
+}
+
+async fn many_who_ask_for_a_refresh_at_once_cause_few(world: World) {
+    let cookie = world.log_in("viewer").await;
+    let asked = (0..20).map(|_| world.get("/api/v1/clusters/multi?refresh=true", &cookie));
+    for answer in futures::future::join_all(asked).await {
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+    let refreshes = *lock(&world.monitor.0.refreshes);
+    assert!((1..20).contains(&refreshes), "{refreshes} refreshes");
+}
+
+async fn open_pages_are_told_the_rows_that_changed(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+    let mut page = super::events::Page::open(&world, &cookie, None).await;
+
+    world.monitor.see(glance(id, 70.0));
+
+    let news = loop {
+        let heard = page.next().await.expect("the stream ended");
+        if heard.event == "monitor" && heard.data["clusters"][0]["health"]["score"] == 70.0 {
+            break heard;
+        }
+    };
+    assert_eq!(news.id, 0, "it can be resumed from");
+    assert_eq!(news.data["summary"]["degraded"], 1);
+    assert_eq!(news.data["clusters"].as_array().unwrap().len(), 1);
+}
+
+async fn every_number_about_a_cluster_is_the_same_wherever_it_is_shown(world: World) {
+    world.start();
+    let cookie = world.log_in("viewer").await;
+    let administrator = world.log_in("administrator").await;
+    let id = ready_cluster(&world, &administrator).await;
+    world.monitor.see(glance(id, 77.5));
+
+    let row = multi(&world, &cookie, |view| view["summary"]["degraded"] == 1).await["clusters"][0].clone();
+    let card = world.get(&format!("/api/v1/clusters/{id}"), &cookie).await.json();
+    let listed = world.get("/api/v1/clusters", &cookie).await.json()["items"][0].clone();
+    let detail = world.get(&format!("/api/v1/clusters/{id}/monitor"), &cookie).await.json();
+
+    for field in ["health", "nodes", "cpu", "memory", "cost"] {
+        assert_eq!(card[field], row[field], "{field}");
+        assert_eq!(listed[field], row[field], "{field}");
+    }
+    assert_eq!(detail["usage"]["cpu"]["used"], row["cpu"]["used"]);
+}
+
+async fn a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+
+    let row = multi(&world, &cookie, |view| view["summary"]["total"] == 1).await["clusters"][0].clone();
+    let detail = world.get(&format!("/api/v1/clusters/{id}/monitor"), &cookie).await.json();
+
+    assert_eq!(row["standing"], "setting_up");
+    for field in ["health", "nodes", "cpu", "memory", "cost", "stale"] {
+        assert_eq!(row[field], Value::Null, "{field}");
+    }
+    for field in ["health", "nodes", "usage", "cost"] {
+        assert_eq!(detail[field], Value::Null, "{field}");
+    }
+}
