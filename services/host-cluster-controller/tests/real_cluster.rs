@@ -9,7 +9,7 @@ use host_cluster_controller::{
     adapters::{Clusters, Connections, FluxConfig, FluxOnClusters, ManagementSecrets},
     ports::{Flux, Secrets, SyncPart, TargetCluster},
 };
-use host_cluster_controller_crd::NAMESPACE;
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
 use host_cluster_controller_decide::{
     FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Reach, Readiness, SyncSeen, SyncWanted, Target,
 };
@@ -156,6 +156,7 @@ impl Real {
         self.ensure_namespace().await;
         let mut secret = SecretObject::default();
         secret.metadata.name = Some(name.to_owned());
+        secret.metadata.labels = Some([(LABEL_CLUSTER_ID.to_owned(), self.host.cluster.to_string())].into());
         secret.data =
             Some(data.iter().map(|(key, text)| ((*key).to_owned(), ByteString(text.as_bytes().to_vec()))).collect());
         let params = PatchParams::apply("real-cluster-tests").force();
@@ -313,12 +314,15 @@ async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_re
     let own = clusters.look(&real.host).await.unwrap();
     let same = clusters.look(&by("real-test-input")).await.unwrap();
     let refused = clusters.look(&by("real-test-exec")).await.unwrap_err();
+    let anothers = Target { cluster: ClusterId::random(), ..by("real-test-input") };
+    let anothers = clusters.look(&anothers).await.unwrap_err();
     let missing = clusters.look(&by("real-test-missing")).await.unwrap_err();
 
     assert_eq!(own, same);
     assert!(own.may_administer && own.nodes.total >= own.nodes.ready);
     assert!(refused.message.contains("users[0].user.exec"), "{refused}");
     assert_eq!(missing.reason, "KubeconfigMissing");
+    assert_eq!(anothers.reason, "SecretNotPermitted", "{anothers}");
     let api: Api<SecretObject> = Api::namespaced(real.client.clone(), NAMESPACE);
     for name in ["real-test-input", "real-test-exec"] {
         api.delete(name, &DeleteParams::default()).await.unwrap();

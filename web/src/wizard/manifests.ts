@@ -1,27 +1,3 @@
-/** The resource behind Connect Existing, as commands for a terminal. */
-export const connectCommands = `ID=$(cat /proc/sys/kernel/random/uuid)
-kubectl create secret generic "hostcluster-$ID-input-kubeconfig" \\
-  -n kubeopera-system --from-file=kubeconfig=my-cluster.kubeconfig
-kubectl apply -f - <<EOF
-apiVersion: kubeopera.io/v1alpha1
-kind: HostCluster
-metadata:
-  name: "$ID"
-  namespace: kubeopera-system
-  labels:
-    kubeopera.io/cluster-name: my-cluster
-spec:
-  clusterID: "$ID"
-  mode: connect_existing
-  provider: aws
-  region: eu-north-1
-  connectKubeconfigSecretRef: hostcluster-$ID-input-kubeconfig
-  gitOpsRepoURL: https://github.com/acme/gitops-iac.git
-  gitOpsPath: fluxcd/clusters/my-cluster
-  gitCredentialsSecretRef: gitops-iac-credentials
-  domain: my-cluster.acme.com
-EOF`
-
 /** The resource behind Create New, checked by the API server and not stored. */
 export const createCommands = `ID=$(cat /proc/sys/kernel/random/uuid)
 kubectl apply --dry-run=server -f - <<EOF

@@ -1,14 +1,17 @@
 //! The way to a cluster: KubeOpera's own client, or a client made from a kubeconfig Secret.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
-use host_cluster_controller_crd::NAMESPACE;
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
 use host_cluster_controller_decide::{Reach, Target};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{Api, Client};
-use kube_kit::{Applier, Attempt, Kubeconfig, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
+use kube_kit::{Applier, Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
 use tokio::sync::Mutex;
-use vocabulary::{Secret, SecretName, Trouble};
+use vocabulary::{ClusterId, Secret, SecretName, Trouble};
 
 use super::FIELD_MANAGER;
 
@@ -48,7 +51,7 @@ impl Connections {
                 format!("Secret {NAMESPACE}/{name} with the kubeconfig does not exist. Create it."),
             ));
         };
-        let kubeconfig = checked_kubeconfig(name, &secret, self.options)?;
+        let kubeconfig = checked_kubeconfig(target.cluster, name, &secret, self.options)?;
         let version = version_of(&secret);
         let mut kept = self.by_secret.lock().await;
         if let Some(known) = kept.get(name).filter(|known| known.version == version) {
@@ -87,33 +90,34 @@ pub(super) fn text_of(secret: &SecretObject, key: &str) -> Option<Secret> {
     std::str::from_utf8(bytes).ok().map(Secret::new)
 }
 
-/// The kubeconfig in a Secret (key `kubeconfig`, or `value` as Cluster API writes it), by the allow-list: what the context
-/// under the key `context` names, or its current context.
+/// The kubeconfig in a cluster's own Secret (key `kubeconfig`, or `value` as Cluster API writes it), by the allow-list:
+/// what the context under the key `context` names, or its current context.
 pub(super) fn checked_kubeconfig(
+    cluster: ClusterId,
     name: &SecretName,
     secret: &SecretObject,
     options: KubeconfigOptions,
 ) -> Result<ValidKubeconfig, Trouble> {
-    let data = secret.data.as_ref();
-    let bytes = data.and_then(|data| ["kubeconfig", "value"].into_iter().find_map(|key| data.get(key)));
-    let bytes = bytes.ok_or_else(|| {
-        Trouble::rejected(
-            "KubeconfigMissing",
-            format!("Secret {NAMESPACE}/{name} has no key kubeconfig. Put the kubeconfig there."),
-        )
-    })?;
-    let context = text_of(secret, "context");
-    let usable = Kubeconfig::read(&bytes.0).and_then(|file| match &context {
-        Some(context) => file.usable(context.reveal(), options),
-        None => file.current(options),
-    });
-    usable.map_err(|problem| {
-        Trouble::rejected(
-            "KubeconfigRefused",
+    if !is_own(cluster, name, secret) {
+        return Err(Trouble::rejected(
+            "SecretNotPermitted",
             format!(
-                "The kubeconfig in Secret {NAMESPACE}/{name} is not used because of {}: {}",
-                problem.field, problem.message
+                "Secret {NAMESPACE}/{name} is not this cluster's own. If it should be, mark it: `kubectl -n {NAMESPACE} \
+                 label secret {name} {LABEL_CLUSTER_ID}={cluster}`."
             ),
-        )
-    })
+        ));
+    }
+    let secret_in_words = format!("Secret {NAMESPACE}/{name}");
+    let none = BTreeMap::new();
+    ValidKubeconfig::in_secret(&secret_in_words, secret.data.as_ref().unwrap_or(&none), options)
+}
+
+/// Whether a Secret is this cluster's: it carries its id, or carries none and has the name of one of its own. A resource
+/// that names another cluster's Secret would otherwise act with its credential.
+pub(super) fn is_own(cluster: ClusterId, name: &SecretName, secret: &SecretObject) -> bool {
+    let marked = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
+    marked.map_or_else(
+        || [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret()].contains(&name.to_string()),
+        |marked| *marked == cluster.to_string(),
+    )
 }

@@ -8,7 +8,7 @@ use host_cluster_controller_decide::SecretSeen;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
 };
 use kube_kit::{Attempt, KubeconfigOptions, is_not_found, trouble};
 use rand::distr::{Alphanumeric, SampleString};
@@ -16,7 +16,7 @@ use vocabulary::{ClusterId, Secret, SecretName, Trouble};
 
 use super::{
     KUBEOPERA, MANAGED_BY,
-    connect::{checked_kubeconfig, secret, text_of, version_of},
+    connect::{checked_kubeconfig, is_own, secret, text_of, version_of},
     git_secret,
 };
 use crate::{
@@ -95,7 +95,7 @@ impl Secrets for ManagementSecrets {
     }
 
     async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble> {
-        let kubeconfig = checked_kubeconfig(from, &self.existing(from).await?, self.kubeconfigs)?;
+        let kubeconfig = checked_kubeconfig(cluster, from, &self.existing(from).await?, self.kubeconfigs)?;
         self.apply(&self.owned(cluster, to, "kubeconfig", &kubeconfig.minified()).await?, to).await
     }
 
@@ -126,7 +126,12 @@ impl Secrets for ManagementSecrets {
     async fn delete_kubeconfigs(&self, cluster: ClusterId) -> Result<(), Trouble> {
         for name in [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret()] {
             let attempt = format!("delete Secret {NAMESPACE}/{name}");
-            match self.api().delete(&name, &DeleteParams::default()).await {
+            let Ok(secret_name) = name.parse() else { continue };
+            let found = secret(&self.client, &secret_name).await?;
+            // Names hold only the beginning of an id, which two clusters may share.
+            let Some(found) = found.filter(|secret| is_own(cluster, &secret_name, secret)) else { continue };
+            let uid = Preconditions { uid: found.metadata.uid, ..Preconditions::default() };
+            match self.api().delete(&name, &DeleteParams::default().preconditions(uid)).await {
                 Err(error) if !is_not_found(&error) => return Err(trouble(Attempt(&attempt), &error)),
                 _ => {}
             }
