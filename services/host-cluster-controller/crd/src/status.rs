@@ -87,6 +87,9 @@ pub struct HostClusterStatus {
     /// The next attempt after a trouble; absent while all goes well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryStatus>,
+    /// Why what KubeOpera put on the cluster stays there after letting go of it, as sentences; unset if nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<String>,
     /// Inputs with which each milestone was reached, as hashes: a milestone reopens when its inputs change.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fingerprints: BTreeMap<String, String>,

@@ -87,6 +87,7 @@ fn from_done(status: &mut HostClusterStatus, facts: &Facts, step: &Step, outcome
         Step::KeepKubeconfig { to, .. } | Step::StoreKubeconfig { to, .. } => {
             status.kubeconfig_secret = Some(to.to_string());
         }
+        Step::LeaveBehind { why } => status.left_behind = Some(sentence(why)),
         Step::DeleteKubeconfigs { .. } => status.kubeconfig_secret = None,
         Step::EnsureAdministrator { password, .. } => status.admin_password_secret_ref = Some(password.to_string()),
         Step::EnsureRun { request, attempt } => {

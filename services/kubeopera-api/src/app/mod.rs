@@ -6,18 +6,24 @@ pub(crate) mod connect;
 mod credentials;
 mod doctor;
 mod elsewhere;
+pub(crate) mod git_setting;
+mod monitor;
 mod parting;
 mod people;
+mod receipt;
 mod register;
 pub(crate) mod removal;
 mod retry;
 pub(crate) mod sessions;
+mod single_sign_on;
 mod tokens;
 
 use std::sync::Arc;
 
 use auth_service_contract::Authority;
+use gitops_scaffolder_contract::GitOpsScaffolder;
 use jiff::Timestamp;
+use k8s_monitor_contract::Monitor;
 use kube::Client;
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Notify;
@@ -27,10 +33,13 @@ use vocabulary::ClusterId;
 pub(crate) use caller::{Caller, Proof};
 pub(crate) use elsewhere::Elsewhere;
 use elsewhere::OverTheNetwork;
+pub(crate) use parting::Thing;
+pub(crate) use receipt::Receipt;
 
 use crate::{
     config::PlatformDefaults,
     events::Events,
+    fleet::Fleet,
     listing::Listing,
     resources::observed::Observed,
     store::{clusters::Record, outbox},
@@ -45,10 +54,15 @@ pub(crate) struct Platform {
     pub(crate) auth: Arc<dyn Authority>,
     /// The way to clusters that people bring a kubeconfig for.
     pub(crate) elsewhere: Arc<dyn Elsewhere>,
+    /// Tries Git repositories.
+    pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) defaults: PlatformDefaults,
     pub(crate) observed: Observed,
     pub(crate) listing: Listing,
     pub(crate) events: Events,
+    /// How the clusters are.
+    pub(crate) monitor: Arc<dyn Monitor>,
+    pub(crate) fleet: Fleet,
     /// Wakes the relay: something is in the outbox.
     pub(crate) outbox_filled: Notify,
     /// Wakes the task that asks whether the API server answers.
@@ -63,6 +77,8 @@ impl Platform {
         db: DatabaseConnection,
         client: Client,
         auth: Arc<dyn Authority>,
+        scaffolder: Arc<dyn GitOpsScaffolder>,
+        monitor: Arc<dyn Monitor>,
         defaults: PlatformDefaults,
         shutdown: CancellationToken,
     ) -> Self {
@@ -71,10 +87,13 @@ impl Platform {
             client,
             auth,
             elsewhere: Arc::new(OverTheNetwork),
+            scaffolder,
             defaults,
             observed: Observed::new(Timestamp::now()),
             listing: Listing::new(),
             events: Events::new(),
+            monitor,
+            fleet: Fleet::new(),
             outbox_filled: Notify::new(),
             access_doubted: Notify::new(),
             repair_wanted: Notify::new(),
@@ -100,6 +119,7 @@ impl Platform {
         });
         let unreadable_since = self.observed.unreadable_since();
         let resource = self.observed.resource(record.id);
-        Cluster::of(record, resource.as_deref(), Circumstances { trouble, unreadable_since, revision })
+        let glance = self.monitor.glance(record.id);
+        Cluster::of(record, resource.as_deref(), Circumstances { trouble, unreadable_since, glance, revision })
     }
 }

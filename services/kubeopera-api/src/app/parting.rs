@@ -3,9 +3,12 @@
 //! Both delete the HostCluster resource, by way of the outbox; host-cluster-controller does the rest, and the record goes
 //! when the resource is seen to be gone.
 
+use std::borrow::Cow;
+
 use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, Mode, NAMESPACE, Phase, REMOVAL_DESTROY};
 use jiff::Timestamp;
 use kube_kit::{Attempt, trouble};
+use serde::{Deserialize, Serialize};
 use service_kit::database::begin_write;
 use vocabulary::ClusterId;
 
@@ -30,17 +33,17 @@ pub(crate) struct Parting {
 }
 
 /// An object that goes.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Thing {
     /// Whether it is on the cluster itself; otherwise it is where KubeOpera keeps its resources.
     pub(crate) is_on_cluster: bool,
-    pub(crate) kind: &'static str,
-    pub(crate) namespace: &'static str,
+    pub(crate) kind: Cow<'static, str>,
+    pub(crate) namespace: Cow<'static, str>,
     pub(crate) name: String,
 }
 
 /// Namespace of Flux and of what KubeOpera gives it.
-const FLUX: &str = "flux-system";
+pub(super) const FLUX: &str = "flux-system";
 
 impl Platform {
     /// What disconnecting would do. Nothing is done.
@@ -121,9 +124,15 @@ fn told(record: &Record) -> String {
     format!("{} ({})", record.id, record.name)
 }
 
-fn parting(record: &Record) -> Parting {
-    let ours = |kind, name| Thing { is_on_cluster: false, kind, namespace: NAMESPACE, name };
-    let theirs = |kind, name: &str| Thing { is_on_cluster: true, kind, namespace: FLUX, name: name.to_owned() };
+pub(super) fn parting(record: &Record) -> Parting {
+    let ours =
+        |kind: &'static str, name| Thing { is_on_cluster: false, kind: kind.into(), namespace: NAMESPACE.into(), name };
+    let theirs = |kind: &'static str, name: &str| Thing {
+        is_on_cluster: true,
+        kind: kind.into(),
+        namespace: FLUX.into(),
+        name: name.to_owned(),
+    };
     let (id, spec) = (record.id, &record.spec);
     let mut goes = vec![ours("HostCluster", id.to_string())];
     goes.extend(spec.connect_kubeconfig_secret_ref.clone().map(|name| ours("Secret", name)));

@@ -8,10 +8,10 @@ use sea_orm::DbErr;
 use service_kit::database::begin_write;
 use vocabulary::ClusterId;
 
-use super::Platform;
+use super::{Platform, receipt::Receipt};
 use crate::store::{
     audit::{self, Action, Actor, Outcome},
-    clusters,
+    clusters, receipts,
 };
 
 impl Platform {
@@ -29,9 +29,10 @@ impl Platform {
     /// The resource is gone because somebody deleted it: the record goes as well.
     pub(crate) async fn finish_removal(&self, cluster: ClusterId) -> Result<(), DbErr> {
         let tx = begin_write(&self.db).await?;
-        if !clusters::delete(&tx, cluster).await? {
-            return Ok(());
-        }
+        let Some(record) = clusters::by_id(&tx, cluster).await? else { return Ok(()) };
+        clusters::delete(&tx, cluster).await?;
+        let receipt = Receipt::of(&record, self.observed.resource(cluster).as_deref(), Timestamp::now());
+        receipts::keep(&tx, &receipt).await?;
         let object = Some(cluster.to_string());
         audit::write(&tx, Actor::KubeOpera, Action::RemoveCluster, object, Outcome::Done).await?;
         tx.commit().await?;

@@ -7,14 +7,18 @@ mod credentials;
 mod etag;
 mod events;
 mod fields;
+mod git_setting;
 mod health;
 mod kubeconfig_check;
+mod monitor;
 mod page;
 mod parting;
+mod proxies;
 mod query;
 mod retry;
 mod session;
 mod sessions;
+mod single_sign_on;
 mod tokens;
 mod ui;
 mod users;
@@ -23,7 +27,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Request},
+    extract::{DefaultBodyLimit, Request, State},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -65,7 +69,11 @@ struct Document;
 
 /// Routes that need no session.
 fn open_routes() -> OpenApiRouter<Arc<Platform>> {
-    OpenApiRouter::new().routes(routes!(session::create_session, session::delete_session))
+    OpenApiRouter::new()
+        .routes(routes!(session::create_session, session::delete_session))
+        .routes(routes!(single_sign_on::list_ways))
+        .routes(routes!(single_sign_on::depart))
+        .routes(routes!(single_sign_on::arrive))
 }
 
 /// Routes behind a session. Whoever adds one here need not think of that; what the caller may do is checked in `app`.
@@ -76,8 +84,11 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
         .routes(routes!(clusters::get_cluster, parting::delete_cluster))
+        .routes(routes!(monitor::compare_clusters))
+        .routes(routes!(monitor::monitor_cluster))
         .routes(routes!(retry::retry_cluster))
         .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
+        .routes(routes!(parting::get_receipt))
         .routes(routes!(events::stream_events))
         .routes(routes!(users::list_users, users::add_user))
         .routes(routes!(users::change_user))
@@ -89,6 +100,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(credentials::list_credentials, credentials::add_credential))
         .routes(routes!(credentials::change_credential, credentials::delete_credential))
         .routes(routes!(credentials::check_credential))
+        .routes(routes!(git_setting::get_git_setting, git_setting::put_git_setting, git_setting::delete_git_setting))
+        .routes(routes!(git_setting::check_git_setting))
 }
 
 /// Routes behind a session that take a whole kubeconfig.
@@ -145,6 +158,8 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(request::panicked))
         .layer(from_fn(security_headers))
+        .layer(from_fn_with_state(Hsts::of(config), strict_transport))
+        .layer(from_fn_with_state(Arc::from(config.trusted_proxies.clone()), proxies::find_client))
         .layer(from_fn(request::scope))
         .with_state(platform))
 }
@@ -158,6 +173,25 @@ fn method_not_allowed() -> Problem {
 async fn never_stored(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What a browser is told about coming back over HTTPS alone: a year, if that is how people open the dashboard.
+#[derive(Clone)]
+struct Hsts(Option<HeaderValue>);
+
+impl Hsts {
+    fn of(config: &Config) -> Self {
+        let is_https = config.external_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        Self(is_https.then(|| HeaderValue::from_static("max-age=31536000")))
+    }
+}
+
+async fn strict_transport(State(Hsts(value)): State<Hsts>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if let Some(value) = value {
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
     response
 }
 

@@ -1,16 +1,27 @@
 //! The tables, forward only: a released migration is never edited, the next one is added.
 
 use async_trait::async_trait;
+use audit_log::FromBefore;
+use sea_orm::ConnectionTrait;
 use sea_orm_migration::{
     prelude::*,
     schema::{big_integer, big_integer_null, boolean, integer, json_binary, string, string_null, uuid, uuid_null},
 };
+use service_kit::database::Micros;
+use uuid::Uuid;
 
 pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(Clusters), Box::new(Installation), Box::new(Labels)]
+        vec![
+            Box::new(Clusters),
+            Box::new(Installation),
+            Box::new(Labels),
+            Box::new(GitSetting),
+            Box::new(OneAuditLog),
+            Box::new(Receipts),
+        ]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -135,6 +146,93 @@ impl MigrationTrait for Labels {
         manager.get_connection().execute_unprepared(first).await?;
         let asked = Table::alter().table("outbox").add_column(big_integer("asked").default(1)).to_owned();
         manager.alter_table(asked).await
+    }
+}
+
+struct GitSetting;
+
+impl MigrationName for GitSetting {
+    fn name(&self) -> &'static str {
+        "0004_git_setting"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for GitSetting {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let setting = Table::create()
+            .table("git_setting")
+            .col(integer("id").primary_key())
+            .col(string("url"))
+            .col(string_null("branch"))
+            .col(string("credentials_secret"))
+            .col(big_integer("changed_at"))
+            .to_owned();
+        manager.create_table(setting).await
+    }
+}
+
+struct OneAuditLog;
+
+impl MigrationName for OneAuditLog {
+    fn name(&self) -> &'static str {
+        "0005_one_audit_log"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for OneAuditLog {
+    /// What was written down here is in the audit log of all services from now on.
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let db = manager.get_connection();
+        let rows = Query::select().expr(Expr::cust("*")).from("audit_log").order_by("id", Order::Asc).to_owned();
+        for row in db.query_all(&rows).await? {
+            let actor_id: Option<Uuid> = row.try_get("", "user_id")?;
+            let address: String = row.try_get("", "address")?;
+            let (actor_kind, address) = match (actor_id, address) {
+                (Some(_), address) => ("person", address),
+                (None, own) if own == "kubeopera-api" => ("kubeopera", String::new()),
+                (None, address) => ("stranger", address),
+            };
+            let before = FromBefore {
+                happened_at: row.try_get::<Micros>("", "happened_at")?.timestamp(),
+                actor_kind,
+                actor_id,
+                actor_name: row.try_get("", "username")?,
+                address,
+                action: row.try_get("", "action")?,
+                object: row.try_get("", "object")?,
+                outcome: row.try_get("", "outcome")?,
+                request_id: row.try_get("", "request_id")?,
+            };
+            audit_log::append_from_before(db, before).await?;
+        }
+        manager.drop_table(Table::drop().table("audit_log").to_owned()).await?;
+        if manager.get_database_backend() == sea_orm::DbBackend::Postgres {
+            db.execute_unprepared("DROP FUNCTION audit_log_is_append_only()").await?;
+        }
+        Ok(())
+    }
+}
+
+struct Receipts;
+
+impl MigrationName for Receipts {
+    fn name(&self) -> &'static str {
+        "0006_receipts"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Receipts {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let receipts = Table::create()
+            .table("receipts")
+            .col(uuid("cluster_id").primary_key())
+            .col(big_integer("ended_at"))
+            .col(json_binary("receipt"))
+            .to_owned();
+        manager.create_table(receipts).await
     }
 }
 

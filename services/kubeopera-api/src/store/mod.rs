@@ -5,10 +5,19 @@
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod clusters;
+pub(crate) mod git_setting;
 pub(crate) mod installation;
 mod migration;
 pub(crate) mod outbox;
+pub(crate) mod receipts;
 pub(crate) mod revisions;
-pub(crate) mod turns;
 
-pub(crate) use migration::Migrator;
+use migration::Migrator;
+use sea_orm::DatabaseConnection;
+use service_kit::database::OpenError;
+
+/// Brings the tables up to date, with those of the audit log, which has to be there first.
+pub(crate) async fn migrate(db: &DatabaseConnection) -> Result<(), OpenError> {
+    service_kit::database::migrate::<audit_log::Migrator>(db).await?;
+    service_kit::database::migrate::<Migrator>(db).await
+}

@@ -19,6 +19,7 @@ use crate::{
 on_both_databases! {
     disconnecting_deletes_the_resource_and_the_record_goes_with_it
     what_goes_and_what_stays_is_listed_before
+    a_receipt_tells_what_is_gone_and_what_is_left_with_the_commands_that_remove_it
     a_crash_after_the_click_costs_nothing
     a_cluster_that_has_no_resource_yet_goes_with_its_kubeconfig
     only_the_exact_name_deletes_and_only_what_kubeopera_provisioned
@@ -107,6 +108,50 @@ async fn disconnecting_deletes_the_resource_and_the_record_goes_with_it(world: W
     assert_eq!(row(&["|remove_cluster|", &id, "|done|"]), 1);
     let again = world.connected(&cookie).await;
     assert_ne!(again, id);
+}
+
+async fn a_receipt_tells_what_is_gone_and_what_is_left_with_the_commands_that_remove_it(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    for left_behind in [None, Some("The cluster does not answer.")] {
+        let id = world.connected(&cookie).await;
+        let receipt = format!("/api/v1/clusters/{id}/receipt");
+        until("the resource is there", async || (!world.api_server.resources().is_empty()).then_some(())).await;
+        assert_eq!(world.get(&receipt, &cookie).await.status, StatusCode::NOT_FOUND, "it is not let go of yet");
+        world.disconnect(&cookie, &id).await;
+        until("it goes", async || world.resource()["metadata"]["deletionTimestamp"].is_string().then_some(())).await;
+        let mut resource = world.resource();
+        resource["status"] = json!({"message": "Letting go.", "leftBehind": left_behind});
+        world.api_server.put(resource);
+
+        world.api_server.delete(&id);
+
+        let receipt = until("the receipt", async || {
+            let answer = world.get(&receipt, &cookie).await;
+            (answer.status == StatusCode::OK).then(|| answer.json())
+        })
+        .await;
+        let named = |list: &str| {
+            let things = receipt[list].as_array().unwrap().iter();
+            things.map(|thing| thing["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let on_cluster = ["kubeopera", "kubeopera-*", "kubeopera", "kubeopera-git"];
+        assert_eq!((&receipt["name"], &receipt["is_destroyed"]), (&json!("north"), &json!(false)));
+        assert!(named("gone").contains(&format!("hostcluster-{}-input-kubeconfig", &id[..8])));
+        assert_eq!(receipt["left_because"], json!(left_behind));
+        let commands = receipt["commands"].to_string();
+        if left_behind.is_some() {
+            assert_eq!(named("left"), on_cluster);
+            assert!(
+                commands.contains(&format!("kubeopera.io/cluster-id={id}")) && commands.contains("suspend"),
+                "{commands}"
+            );
+        } else {
+            assert!(named("gone").ends_with(&on_cluster.map(str::to_owned)), "{receipt}");
+            assert_eq!((named("left"), commands.as_str()), (Vec::new(), "[]"));
+        }
+        assert!(receipt["stays"][0].as_str().unwrap().contains("Everything that runs"), "{receipt}");
+    }
 }
 
 async fn what_goes_and_what_stays_is_listed_before(world: World) {

@@ -15,15 +15,22 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     // Without a body nobody gets further than that.
     ("POST", "/api/v1/session", [415, 415, 415, 415]),
     ("GET", "/api/v1/session", [401, 200, 200, 200]),
+    ("GET", "/api/v1/session/ways", [200, 200, 200, 200]),
+    // There is no identity provider.
+    ("GET", "/api/v1/session/oidc", [404, 404, 404, 404]),
+    ("GET", "/api/v1/session/oidc/callback", [404, 404, 404, 404]),
     ("GET", "/api/v1/clusters", [401, 200, 200, 200]),
     ("GET", "/api/v1/clusters/{id}", [401, 404, 404, 404]),
     ("DELETE", "/api/v1/clusters/{id}", [401, 403, 403, 415]),
     ("GET", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
+    ("GET", "/api/v1/clusters/{id}/receipt", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/retry", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/kubeconfig-check", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),
+    ("GET", "/api/v1/clusters/multi", [401, 200, 200, 200]),
+    ("GET", "/api/v1/clusters/{id}/monitor", [401, 404, 404, 404]),
     ("GET", "/api/v1/events", [401, 200, 200, 200]),
     ("GET", "/api/v1/users", [401, 403, 403, 200]),
     ("POST", "/api/v1/users", [401, 403, 403, 415]),
@@ -39,6 +46,10 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("PATCH", "/api/v1/credentials/{id}", [401, 403, 403, 415]),
     ("POST", "/api/v1/credentials/{id}/check", [401, 403, 403, 404]),
     ("DELETE", "/api/v1/credentials/{id}", [401, 403, 403, 404]),
+    ("GET", "/api/v1/settings/git", [401, 403, 403, 200]),
+    ("PUT", "/api/v1/settings/git", [401, 403, 403, 415]),
+    ("DELETE", "/api/v1/settings/git", [401, 403, 403, 200]),
+    ("POST", "/api/v1/settings/git/check", [401, 403, 403, 415]),
     // Last, as it ends the session.
     ("DELETE", "/api/v1/session", [204, 204, 204, 204]),
 ];

@@ -236,6 +236,8 @@ fn a_cluster_that_went_silent_is_let_go_of_after_a_minute() {
     assert!(world.now.duration_since(deleted) <= SignedDuration::from_secs(70), "{:?}", world.now - deleted);
     assert!(world.events.iter().any(|event| event.reason == "LeftBehind" && event.is_warning));
     assert!(world.workloads && !world.has_stored_kubeconfig);
+    let left = world.status.left_behind.as_deref();
+    assert!(left.is_some_and(|why| why.ends_with('.')), "the last status says why: {left:?}");
 }
 
 #[test]
