@@ -14,6 +14,8 @@ export default defineConfig({
       {
         plugins: [react(), tailwindcss()],
         resolve: { tsconfigPaths: true },
+        // What is found only when a page is opened would be bundled in the middle of a test, with a second React.
+        optimizeDeps: { entries: ['src/main.tsx', 'tests/browser/**/*.{ts,tsx}'] },
         test: {
           name: 'browser',
           include: ['tests/browser/**/*.test.{ts,tsx}'],

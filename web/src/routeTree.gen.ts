@@ -14,6 +14,7 @@ import { Route as LoginRouteImport } from './routes/login'
 import { Route as LoggedInIndexRouteImport } from './routes/_logged-in/index'
 import { Route as LoggedInSplatRouteImport } from './routes/_logged-in/$'
 import { Route as LoggedInClustersIndexRouteImport } from './routes/_logged-in/clusters/index'
+import { Route as LoggedInClustersIdRouteImport } from './routes/_logged-in/clusters/$id'
 import { Route as LoggedInClustersNewRouteImport } from './routes/_logged-in/clusters/new'
 
 const LoggedInRouteRoute = LoggedInRouteRouteImport.update({
@@ -40,6 +41,11 @@ const LoggedInClustersIndexRoute = LoggedInClustersIndexRouteImport.update({
   path: '/clusters/',
   getParentRoute: () => LoggedInRouteRoute,
 } as any)
+const LoggedInClustersIdRoute = LoggedInClustersIdRouteImport.update({
+  id: '/clusters/$id',
+  path: '/clusters/$id',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
 const LoggedInClustersNewRoute = LoggedInClustersNewRouteImport.update({
   id: '/clusters/new',
   path: '/clusters/new',
@@ -50,6 +56,7 @@ export interface FileRoutesByFullPath {
   '/': typeof LoggedInIndexRoute
   '/login': typeof LoginRoute
   '/$': typeof LoggedInSplatRoute
+  '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/clusters/': typeof LoggedInClustersIndexRoute
 }
@@ -57,6 +64,7 @@ export interface FileRoutesByTo {
   '/login': typeof LoginRoute
   '/$': typeof LoggedInSplatRoute
   '/': typeof LoggedInIndexRoute
+  '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/clusters': typeof LoggedInClustersIndexRoute
 }
@@ -66,20 +74,23 @@ export interface FileRoutesById {
   '/login': typeof LoginRoute
   '/_logged-in/$': typeof LoggedInSplatRoute
   '/_logged-in/': typeof LoggedInIndexRoute
+  '/_logged-in/clusters/$id': typeof LoggedInClustersIdRoute
   '/_logged-in/clusters/new': typeof LoggedInClustersNewRoute
   '/_logged-in/clusters/': typeof LoggedInClustersIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
-  fullPaths: '/' | '/login' | '/$' | '/clusters/new' | '/clusters/'
+  fullPaths:
+    '/' | '/login' | '/$' | '/clusters/$id' | '/clusters/new' | '/clusters/'
   fileRoutesByTo: FileRoutesByTo
-  to: '/login' | '/$' | '/' | '/clusters/new' | '/clusters'
+  to: '/login' | '/$' | '/' | '/clusters/$id' | '/clusters/new' | '/clusters'
   id:
     | '__root__'
     | '/_logged-in'
     | '/login'
     | '/_logged-in/$'
     | '/_logged-in/'
+    | '/_logged-in/clusters/$id'
     | '/_logged-in/clusters/new'
     | '/_logged-in/clusters/'
   fileRoutesById: FileRoutesById
@@ -126,6 +137,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof LoggedInClustersIndexRouteImport
       parentRoute: typeof LoggedInRouteRoute
     }
+    '/_logged-in/clusters/$id': {
+      id: '/_logged-in/clusters/$id'
+      path: '/clusters/$id'
+      fullPath: '/clusters/$id'
+      preLoaderRoute: typeof LoggedInClustersIdRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
     '/_logged-in/clusters/new': {
       id: '/_logged-in/clusters/new'
       path: '/clusters/new'
@@ -139,6 +157,7 @@ declare module '@tanstack/react-router' {
 interface LoggedInRouteRouteChildren {
   LoggedInSplatRoute: typeof LoggedInSplatRoute
   LoggedInIndexRoute: typeof LoggedInIndexRoute
+  LoggedInClustersIdRoute: typeof LoggedInClustersIdRoute
   LoggedInClustersNewRoute: typeof LoggedInClustersNewRoute
   LoggedInClustersIndexRoute: typeof LoggedInClustersIndexRoute
 }
@@ -146,6 +165,7 @@ interface LoggedInRouteRouteChildren {
 const LoggedInRouteRouteChildren: LoggedInRouteRouteChildren = {
   LoggedInSplatRoute: LoggedInSplatRoute,
   LoggedInIndexRoute: LoggedInIndexRoute,
+  LoggedInClustersIdRoute: LoggedInClustersIdRoute,
   LoggedInClustersNewRoute: LoggedInClustersNewRoute,
   LoggedInClustersIndexRoute: LoggedInClustersIndexRoute,
 }

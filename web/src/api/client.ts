@@ -2,8 +2,8 @@ import createClient from 'openapi-fetch'
 import { Problem } from './problem'
 import type { paths } from './schema'
 
-/** A request that has not been answered by then has failed. */
-const ANSWER_WITHIN_MS = 20_000
+/** A request that has not been answered by then has failed: the server itself gives up after 30 s, and says so. */
+const ANSWER_WITHIN_MS = 35_000
 
 export const api = createClient<paths>({
   fetch: (request) =>

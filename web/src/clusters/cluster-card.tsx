@@ -1,15 +1,18 @@
-import { useLocation } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { Cloud, House, RotateCw, Server, TriangleAlert } from 'lucide-react'
+import { Cloud, RotateCw, Server, TriangleAlert } from 'lucide-react'
 import { memo, type ReactNode, useEffect, useRef } from 'react'
 import type { Cluster } from '@/api/model'
 import { providerName, versionName } from '@/format/provider'
 import { duration, exact, useNow } from '@/format/time'
 import { cardClass } from '@/ui/card'
+import { ClusterMenu } from './cluster-menu'
+import { HostChip } from './host-chip'
 import { PhaseBar } from './phase-bar'
 import { PhaseList } from './phase-list'
 import { progress, toneOf } from './phases'
 import { StatusBadge } from './status-badge'
+import { Unknown } from './unknown'
 
 /** One cluster: what it is, how far it is, and what it is doing at the moment. */
 export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Cluster }) {
@@ -28,7 +31,7 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
       aria-labelledby={`${cluster.id}-name`}
       className={clsx(
         cardClass,
-        'flex w-full min-w-0 flex-col transition-colors duration-150 focus:border-accent focus-visible:outline-2 focus-visible:outline-ring focus-visible:outline-offset-2',
+        'relative flex w-full min-w-0 flex-col transition-colors duration-150 focus:border-accent focus-visible:outline-2 focus-visible:outline-ring focus-visible:outline-offset-2',
         tone === 'bad' ? 'border-bad-line' : 'hover:border-line-strong',
       )}
     >
@@ -39,12 +42,21 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
           </span>
           <div className="min-w-0 flex-1">
             <h2 id={`${cluster.id}-name`} className="truncate font-semibold text-base leading-5" title={cluster.name}>
-              {cluster.name}
+              <Link
+                to="/clusters/$id"
+                params={{ id: cluster.id }}
+                className="after:absolute after:inset-0 hover:underline"
+              >
+                {cluster.name}
+              </Link>
             </h2>
             <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
               <StatusBadge phase={cluster.phase} />
               {cluster.is_host && <HostChip />}
             </div>
+          </div>
+          <div className="relative z-10 shrink-0">
+            <ClusterMenu cluster={cluster} />
           </div>
         </div>
         <div className="mt-5">
@@ -53,25 +65,15 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
         <Message cluster={cluster} />
         <div className="mt-auto flex items-baseline justify-between gap-3 pt-3 text-fg-3 text-xs">
           <TimeInPhase cluster={cluster} />
-          <PhaseList cluster={cluster} />
+          <span className="relative z-10">
+            <PhaseList cluster={cluster} />
+          </span>
         </div>
       </div>
       <Facts cluster={cluster} />
     </article>
   )
 })
-
-function HostChip() {
-  return (
-    <span
-      title="KubeOpera itself runs on this cluster"
-      className="inline-flex h-6 items-center gap-1.5 rounded-full border border-accent-line bg-accent-soft px-2 font-medium text-accent-text text-xs"
-    >
-      <House aria-hidden className="size-3.5" />
-      Host
-    </span>
-  )
-}
 
 function Message({ cluster }: { cluster: Cluster }) {
   const failed = cluster.phases.find((step) => step.state === 'failed')
@@ -150,16 +152,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
     <>
       <dt className="text-fg-3">{name}</dt>
       <dd className="truncate font-medium text-fg tabular-nums">{children}</dd>
-    </>
-  )
-}
-
-/** Not known is never shown as nought. */
-function Unknown() {
-  return (
-    <>
-      <span aria-hidden>–</span>
-      <span className="sr-only">not known yet</span>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, api, dataOf } from '@/api/client'
 import type { Cluster, ClusterList } from '@/api/model'
+import { Problem } from '@/api/problem'
 
 /** Every cluster that KubeOpera knows, and whether it can see their resources at the moment. */
 export interface Fleet {
@@ -43,15 +44,31 @@ export async function registerThisCluster(): Promise<Registration> {
   return { cluster: data, isNew: response.status === 201 }
 }
 
-/** Puts a cluster into the list on the page, unless the list already holds something newer about it. */
+/** One cluster; null when KubeOpera has none with this id, or no longer. */
+export const clusterQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['clusters', id],
+    queryFn: async ({ signal }): Promise<Cluster | null> => {
+      try {
+        return await dataOf(api.GET('/api/v1/clusters/{id}', { signal, params: { path: { id } } }))
+      } catch (error) {
+        if (error instanceof Problem && error.status === 404) return null
+        throw error
+      }
+    },
+  })
+
+const newer = (known: Cluster, cluster: Cluster) => (known.revision > cluster.revision ? known : cluster)
+
+/** Brings a cluster into what the pages show, unless they already show something newer about it. */
 export function remember(queryClient: QueryClient, cluster: Cluster) {
   queryClient.setQueryData(fleetQuery.queryKey, (fleet) => {
     if (!fleet) return fleet
-    const known = fleet.items.find((item) => item.id === cluster.id)
-    if (!known) return { ...fleet, items: [...fleet.items, cluster] }
-    if (known.revision > cluster.revision) return fleet
-    return { ...fleet, items: fleet.items.map((item) => (item.id === cluster.id ? cluster : item)) }
+    const isKnown = fleet.items.some((item) => item.id === cluster.id)
+    const items = fleet.items.map((item) => (item.id === cluster.id ? newer(item, cluster) : item))
+    return { ...fleet, items: isKnown ? items : [...items, cluster] }
   })
+  queryClient.setQueryData(clusterQuery(cluster.id).queryKey, (known) => (known ? newer(known, cluster) : cluster))
 }
 
 export function forget(queryClient: QueryClient, id: string) {
@@ -59,4 +76,5 @@ export function forget(queryClient: QueryClient, id: string) {
     fleetQuery.queryKey,
     (fleet) => fleet && { ...fleet, items: fleet.items.filter((item) => item.id !== id) },
   )
+  queryClient.setQueryData(clusterQuery(id).queryKey, null)
 }

@@ -1,17 +1,10 @@
 import { Popover } from '@base-ui/react/popover'
 import clsx from 'clsx'
-import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
 import type { Cluster, PhaseStep } from '@/api/model'
 import { duration, exact, useNow } from '@/format/time'
 import { popupClass } from '@/ui/menu'
+import { PhaseMark, phaseWord } from './phase-mark'
 import { doneSince, meaning } from './phases'
-
-const marks = {
-  done: { icon: CircleCheck, tint: 'text-ok', word: 'done' },
-  current: { icon: LoaderCircle, tint: 'text-warn animate-spin [animation-duration:1.4s]', word: 'under way' },
-  failed: { icon: CircleX, tint: 'text-bad', word: 'failed' },
-  waiting: { icon: Circle, tint: 'text-line-strong', word: 'waiting' },
-}
 
 /** A button that shows every phase of the cluster's way with its meaning, and the whole message. */
 export function PhaseList({ cluster }: { cluster: Cluster }) {
@@ -54,16 +47,15 @@ export function PhaseList({ cluster }: { cluster: Cluster }) {
 
 function Step({ phase, state, since }: PhaseStep & { since: string | null }) {
   const now = useNow()
-  const { icon: Icon, tint, word } = marks[state]
   return (
     <li className="group relative flex gap-3 pb-3.5" aria-current={state === 'current' ? 'step' : undefined}>
       <span aria-hidden className="absolute top-5 bottom-0 left-[7px] w-px bg-line group-last:hidden" />
-      <Icon aria-hidden className={clsx('mt-0.5 size-4 shrink-0', tint)} />
+      <PhaseMark state={state} />
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline justify-between gap-3">
           <span className={clsx('font-medium text-ui', state === 'waiting' ? 'text-fg-3' : 'text-fg')}>
             {phase}
-            <span className="sr-only">, {word}</span>
+            <span className="sr-only">, {phaseWord(state)}</span>
           </span>
           {state === 'done' && since && (
             <time dateTime={since} title={exact(since)} className="text-fg-3 text-xs tabular-nums">

@@ -1,4 +1,4 @@
-import type { Cluster, Phase } from '@/api/model'
+import type { Cluster, Phase, PhaseStep } from '@/api/model'
 
 export type Tone = 'ok' | 'warn' | 'bad'
 
@@ -34,6 +34,33 @@ const milestone: Partial<Record<Phase, string>> = {
 export function doneSince({ conditions }: Pick<Cluster, 'conditions'>, phase: Phase): string | null {
   const met = conditions.find(({ type, status }) => type === milestone[phase] && status === 'True')
   return met?.last_transition_time ?? null
+}
+
+/** A phase with when it began and ended, as far as that is known. */
+export interface Period extends PhaseStep {
+  began: string | null
+  ended: string | null
+}
+
+/** The phases of a cluster's way and Ready itself: each begins where the one before it ended. */
+export function periods(cluster: Cluster): Period[] {
+  const isReady = cluster.phase === 'Ready'
+  const steps: PhaseStep[] = [...cluster.phases, { phase: 'Ready', state: isReady ? 'done' : 'waiting' }]
+  let before: string | null = cluster.created_at
+  return steps.map((step) => {
+    const ended = step.state === 'done' && step.phase !== 'Ready' ? doneSince(cluster, step.phase) : null
+    const began = step.phase === cluster.phase ? (cluster.phase_started_at ?? before) : before
+    // A milestone that was reached anew has a later time than what came after it.
+    const isInOrder = began && (!ended || began <= ended)
+    before = step.state === 'done' ? ended : null
+    return { ...step, began: step.state !== 'waiting' && isInOrder ? began : null, ended }
+  })
+}
+
+/** What went wrong last in a phase. */
+export function troubleOf({ conditions, message }: Cluster, phase: Phase): string {
+  const unmet = conditions.find(({ type, status }) => type === milestone[phase] && status !== 'True')
+  return unmet?.message || message
 }
 
 /** How far a cluster has come: the number of the phase under way, counted from 1, among the phases of its way. */

@@ -6,16 +6,12 @@ import { registerThisCluster, remember } from './clusters'
 /** Register This Cluster: afterwards the list is open with the cluster's card in focus, and a receipt says what happened. */
 export function useRegister() {
   const queryClient = useQueryClient()
-  const navigate = useNavigate()
+  const showCard = useShowCard()
   return useMutation({
     mutationFn: registerThisCluster,
     onSuccess: async ({ cluster, isNew }) => {
       remember(queryClient, cluster)
-      const showCard = async () => {
-        await navigate({ to: '/clusters', hash: cluster.id })
-        document.getElementById(cluster.id)?.focus()
-      }
-      await showCard()
+      await showCard(cluster.id)
       showReceipt(
         isNew
           ? {
@@ -27,9 +23,18 @@ export function useRegister() {
               tone: 'info',
               title: `This cluster is already registered as ${cluster.name}`,
               description: 'Registering is safe to repeat: the entry that exists was kept.',
-              action: { label: 'Show its card', run: () => void showCard() },
+              action: { label: 'Show its card', run: () => void showCard(cluster.id) },
             },
       )
     },
   })
+}
+
+/** Goes to the list, with the focus on the card of one cluster. */
+export function useShowCard() {
+  const navigate = useNavigate()
+  return async (id: string) => {
+    await navigate({ to: '/clusters', hash: id })
+    document.getElementById(id)?.focus()
+  }
 }

@@ -3,7 +3,7 @@ import { useStream } from '@/live/live'
 import { fleetQuery } from './clusters'
 
 /** While the stream is down, the list is asked for at this pace instead. */
-const POLL_MS = 30_000
+export const POLL_MS = 30_000
 
 /** The clusters, kept up to date by the event stream and, without it, by asking now and then. */
 export function useFleet() {

@@ -2,8 +2,10 @@ const names: Record<string, string> = {
   aws: 'AWS',
   gcp: 'GCP',
   azure: 'Azure',
-  'on-prem': 'On-prem',
-  onprem: 'On-prem',
+  'on-premises': 'On-premises',
+  'on-prem': 'On-premises',
+  onprem: 'On-premises',
+  other: 'Other',
 }
 
 /** A provider as people write it. A cluster without a cloud integration has the provider "unknown". */

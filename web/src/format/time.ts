@@ -28,6 +28,13 @@ export function exact(timestamp: string | number): string {
   return new Date(timestamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 }
 
+/** The time of day, and the day if it is not today. */
+export function time(timestamp: string): string {
+  const at = new Date(timestamp)
+  const isToday = at.toDateString() === new Date().toDateString()
+  return at.toLocaleString(undefined, { dateStyle: isToday ? undefined : 'medium', timeStyle: 'medium' })
+}
+
 let timer: ReturnType<typeof setInterval> | undefined
 const watchers = new Set<() => void>()
 

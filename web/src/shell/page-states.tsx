@@ -100,8 +100,10 @@ export function PageMissing() {
 
 export function PageLoading() {
   return (
-    <p role="status" className="py-20 text-center text-fg-3">
-      Loading…
-    </p>
+    <div role="status" className="py-20 text-center">
+      <h1 tabIndex={-1} className="text-fg-3 outline-none">
+        Loading…
+      </h1>
+    </div>
   )
 }

@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router'
 import type { Session } from '@/api/model'
 import { Live } from '@/live/live'
+import { PartingDialogs } from '@/parting/parting-dialogs'
 import { Announcer } from '@/ui/announcer'
 import { useFocusFollowsPage } from './focus-follows-page'
 import { Sidebar } from './sidebar'
@@ -26,6 +27,7 @@ export function Shell({ session }: { session: Session }) {
           </main>
         </div>
       </div>
+      <PartingDialogs />
       <Announcer />
     </Live>
   )

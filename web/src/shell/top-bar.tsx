@@ -1,4 +1,4 @@
-import { Link, useMatchRoute } from '@tanstack/react-router'
+import { Link, useMatch, useMatchRoute } from '@tanstack/react-router'
 import type { Session } from '@/api/model'
 import mark from '@/mark.svg'
 import { Drawer } from './drawer'
@@ -24,8 +24,8 @@ export function TopBar({ user }: Pick<Session, 'user'>) {
 
 /** The way back up from a page that lies below another. */
 function Trail() {
-  const isAt = useMatchRoute()
-  if (!isAt({ to: '/clusters/new' })) return null
+  const here = useHere()
+  if (!here) return null
   return (
     <nav aria-label="Breadcrumb" className="min-w-0 text-ui max-sm:hidden">
       <ol className="flex items-center gap-2">
@@ -38,9 +38,16 @@ function Trail() {
           /
         </li>
         <li aria-current="page" className="truncate font-medium">
-          Cluster Setup Wizard
+          {here}
         </li>
       </ol>
     </nav>
   )
+}
+
+function useHere(): string | undefined {
+  const isAt = useMatchRoute()
+  const cluster = useMatch({ from: '/_logged-in/clusters/$id', shouldThrow: false })
+  if (isAt({ to: '/clusters/new' })) return 'Cluster Setup Wizard'
+  return cluster?.loaderData?.name
 }

@@ -7,6 +7,7 @@ import type { Session } from '@/api/model'
 import { logOut, sessionQuery } from '@/session/session'
 import { menuItemClass, popupClass } from '@/ui/menu'
 import { showFailure } from '@/ui/toasts'
+import { forgetDrafts } from '@/wizard/draft'
 
 export function UserMenu({ user }: Pick<Session, 'user'>) {
   const queryClient = useQueryClient()
@@ -15,6 +16,7 @@ export function UserMenu({ user }: Pick<Session, 'user'>) {
     mutationFn: logOut,
     onSuccess: async () => {
       queryClient.setQueryData(sessionQuery.queryKey, null)
+      forgetDrafts()
       await navigate({ to: '/login' })
       // Nothing that was read for one person stays for the next one.
       queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] })

@@ -2,7 +2,7 @@ import clsx from 'clsx'
 import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
 
-export type ButtonLook = 'primary' | 'secondary' | 'ghost'
+export type ButtonLook = 'primary' | 'secondary' | 'ghost' | 'danger'
 export type ButtonSize = 'large' | 'medium' | 'icon'
 
 /** The classes of a button, for links and menu triggers that look like one. */
@@ -15,6 +15,7 @@ export function buttonClass(look: ButtonLook = 'secondary', size: ButtonSize = '
     size === 'icon' && 'size-9 max-sm:size-11',
     look === 'primary' &&
       'bg-accent text-accent-fg shadow-[inset_0_1px_0_rgb(255_255_255/0.18),0_1px_2px_rgb(0_0_0/0.15)] hover:bg-accent-hover',
+    look === 'danger' && 'bg-danger text-accent-fg shadow-[0_1px_2px_rgb(0_0_0/0.15)] hover:bg-danger-hover',
     look === 'secondary' && 'border border-line-strong bg-surface text-fg shadow-card hover:bg-hover',
     look === 'ghost' && 'text-fg-2 hover:bg-hover hover:text-fg data-popup-open:bg-hover data-popup-open:text-fg',
   )

@@ -1,21 +1,7 @@
 import type { ReactNode } from 'react'
 import { Command } from '@/ui/command'
 import { Notice } from '@/ui/notice'
-import { connectCommands, createCommands } from './manifests'
-
-export function ConnectWay() {
-  return (
-    <TerminalWay
-      title="Connect Existing"
-      limit="This version has no form to paste a kubeconfig into. A terminal does the same."
-      copyLabel="Copy the commands that connect a cluster"
-      commands={connectCommands}
-    >
-      With access to the cluster KubeOpera runs on, store the kubeconfig as a Secret and create the HostCluster
-      resource. KubeOpera checks the kubeconfig before it uses it, and the cluster's card appears under Clusters.
-    </TerminalWay>
-  )
-}
+import { createCommands } from './manifests'
 
 export function CreateWay() {
   return (

@@ -3,21 +3,22 @@ import clsx from 'clsx'
 import { Cloud, FileKey2, type LucideIcon, Rocket } from 'lucide-react'
 import { cardClass } from '@/ui/card'
 import { PageHeader } from '@/ui/page-header'
+import { ConnectWay } from './connect/connect-way'
 import { RegisterWay } from './register-way'
-import { ConnectWay, CreateWay } from './terminal-ways'
+import { CreateWay } from './terminal-ways'
 
 const ways = {
   register: {
     icon: Rocket,
     name: 'Register This Cluster',
     when: 'You want KubeOpera to manage the cluster it is already running on. One click, nothing to enter.',
-    how: 'On this page',
+    how: 'Nothing to enter',
   },
   connect: {
     icon: FileKey2,
     name: 'Connect Existing',
     when: 'You already have a cluster, from any provider, and a kubeconfig for it.',
-    how: 'From a terminal in this version',
+    how: 'With a kubeconfig',
   },
   create: {
     icon: Cloud,

@@ -1,7 +1,8 @@
-import type { Cluster, Phase, PhaseStep, ProblemBody, Session } from '@/api/model'
+import type { Cluster, ContextVerdict, Disconnection, Phase, PhaseStep, ProblemBody, Session } from '@/api/model'
 
 export const session: Session = {
   user: { id: '0d5f1f6e-6f0b-4c55-9d2f-0d7c6a1b2c3d', username: 'admin', role: 'platform_administrator' },
+  must_change_password: false,
   expires_at: new Date(Date.now() + 8 * 3600_000).toISOString(),
 }
 
@@ -37,6 +38,7 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
     mode: 'connect_existing',
     provider: 'aws',
     region: 'eu-north-1',
+    labels: {},
     is_host: true,
     created_at: new Date(Date.now() - 600_000).toISOString(),
     phase,
@@ -44,6 +46,11 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
     flux_healthy: phase === 'Ready' ? true : null,
     kubernetes_version: '1.34.4',
     nodes: { total: 3, ready: 3 },
+    health: null,
+    cpu: null,
+    memory: null,
+    cost: null,
+    unreachable: null,
     phase_started_at: new Date(Date.now() - 21_000).toISOString(),
     phases: stepsTo(phase),
     conditions: [met('FluxBootstrapped', 95), met('TreeGenerated', 77), met('PlatformInstalled', 21)],
@@ -131,4 +138,66 @@ export function problem(status: number, code: string, detail: string, hint?: str
     hint,
     request_id: 'req-8f3a',
   }
+}
+
+/** A context that can be used, of a cluster on GCP. */
+export function context(change: Partial<ContextVerdict>): ContextVerdict {
+  return {
+    name: 'prod',
+    is_current: false,
+    verdict: 'usable',
+    refusal: null,
+    warnings: [],
+    server: 'https://34.88.1.20',
+    expires_at: null,
+    cluster: {
+      kubernetes_version: '1.34.4',
+      nodes: { total: 3, ready: 3 },
+      provider: 'gcp',
+      region: 'europe-north1',
+      known_as: null,
+    },
+    ...change,
+  }
+}
+
+/** One context of each kind. */
+export const contexts = (): ContextVerdict[] => [
+  context({
+    name: 'minikube',
+    verdict: 'refused',
+    server: null,
+    cluster: null,
+    refusal: {
+      code: 'kubeconfig_exec_forbidden',
+      field: 'kubeconfig.users[0].user.exec',
+      message:
+        "`users[0].user.exec` runs a program on the machine where KubeOpera runs, so it is refused. Supply a kubeconfig with a ServiceAccount's token: `kubectl -n kube-system create serviceaccount kubeopera`, `kubectl create clusterrolebinding kubeopera --clusterrole=cluster-admin --serviceaccount=kube-system:kubeopera`, `kubectl -n kube-system create token kubeopera --duration=8760h`.",
+      commands: [],
+    },
+  }),
+  context({
+    name: 'prod',
+    is_current: true,
+    expires_at: new Date(Date.now() + 12 * 24 * 3600_000).toISOString(),
+    warnings: [
+      {
+        code: 'credential_ends_soon',
+        field: null,
+        message: 'The credential of this kubeconfig ends in 12 days, and KubeOpera loses the cluster with it.',
+        commands: [],
+      },
+    ],
+  }),
+  context({ name: 'ninth', verdict: 'not_checked', cluster: null }),
+]
+
+export const disconnection: Disconnection = {
+  goes: [
+    { place: 'kubeopera', kind: 'HostCluster', namespace: 'kubeopera-system', name: 'c-3' },
+    { place: 'kubeopera', kind: 'Secret', namespace: 'kubeopera-system', name: 'hostcluster-c-3-kubeconfig' },
+    { place: 'cluster', kind: 'Kustomization', namespace: 'flux-system', name: 'kubeopera-*' },
+    { place: 'cluster', kind: 'GitRepository', namespace: 'flux-system', name: 'kubeopera' },
+  ],
+  stays: ['Everything that runs on the cluster, and its data.', 'Flux itself.'],
 }

@@ -78,10 +78,15 @@ export class Server {
       case 'DELETE /api/v1/session':
         this.loggedIn = false
         return { status: 204 }
+      case 'GET /api/v1/session/ways':
+        return { status: 200, body: { password: true, oidc: null } }
       case 'GET /api/v1/clusters':
         return { status: 200, body: { items: this.clusters, next_cursor: null, kubernetes: this.kubernetes } }
-      default:
+      default: {
+        const one = this.clusters.find(({ id }) => what === `GET /api/v1/clusters/${id}`)
+        if (one) return { status: 200, body: one }
         return refusal(404, 'not_found', `Nothing answers ${what}.`)
+      }
     }
   }
 

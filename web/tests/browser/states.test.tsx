@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import { describe, expect, test } from 'vitest'
 import { page } from 'vitest/browser'
 import { chooseTheme } from '@/theme'
-import { cluster, fleet, problem, stepsTo } from './fixtures'
+import { cluster, contexts, disconnection, fleet, problem, stepsTo } from './fixtures'
 import { open, Server } from './kubeopera'
 
 interface State {
@@ -163,9 +163,103 @@ const states: State[] = [
   {
     name: 'wizard connect',
     path: '/clusters/new?way=connect',
-    says: 'This version has no form to paste a kubeconfig into',
+    says: 'Paste it here, or choose or drop a file.',
+  },
+  {
+    name: 'wizard connect checked',
+    path: '/clusters/new?way=connect',
+    arrange: (s) =>
+      s.on('POST /api/v1/clusters/kubeconfig-check', {
+        status: 200,
+        body: { preferred: 'prod', contexts: contexts() },
+      }),
+    says: 'Supply a kubeconfig',
+    act: async () => {
+      await page.getByRole('textbox', { name: 'Kubeconfig' }).fill('kind: Config')
+      await page.getByRole('button', { name: 'Check Kubeconfig' }).click()
+      await expect.element(page.getByRole('radio', { name: 'prod' })).toBeChecked()
+      await page.getByText('The same as a HostCluster resource').click()
+      await page.getByRole('button', { name: 'Connect', exact: true }).click()
+      await page.getByLabelText(/^Domain/).fill('https://prod')
+      await page.getByLabelText(/^Name/).click()
+      await expect.element(page.getByText(/^Enter a host name/)).toBeVisible()
+    },
   },
   { name: 'wizard create', path: '/clusters/new?way=create', says: 'This version cannot create clusters' },
+  {
+    name: 'cluster',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'oslo-edge-lab',
+  },
+  {
+    name: 'cluster failed',
+    path: '/clusters/c-2',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'attempts failed',
+  },
+  { name: 'cluster gone', path: '/clusters/none', says: 'KubeOpera has no such cluster' },
+  {
+    name: 'cluster loading',
+    path: '/clusters/c-4',
+    arrange: (s) => s.on('GET /api/v1/clusters/c-4', 'never'),
+    says: 'Loading',
+  },
+  {
+    name: 'cluster error',
+    path: '/clusters/c-4',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters/c-4', {
+        status: 403,
+        body: problem(403, 'forbidden', 'Your role does not allow this.'),
+      }),
+    says: 'You may not see this',
+  },
+  {
+    name: 'cluster menu',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'prod-payments-euw1',
+    act: async () => {
+      await page.getByRole('button', { name: 'Actions for prod-payments-euw1' }).click()
+      await expect.element(page.getByRole('menuitem', { name: 'Delete…' })).toBeVisible()
+    },
+  },
+  {
+    name: 'disconnect',
+    path: '/clusters/c-3',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('GET /api/v1/clusters/c-3/disconnect', { status: 200, body: disconnection })
+    },
+    says: 'staging-ledger',
+    act: async () => {
+      await page.getByRole('button', { name: 'Actions for staging-ledger' }).click()
+      await page.getByRole('menuitem', { name: 'Disconnect…' }).click()
+      await expect.element(page.getByText('What stays')).toBeVisible()
+    },
+  },
+  {
+    name: 'delete',
+    path: '/clusters/c-2',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'prod-payments-euw1',
+    act: async () => {
+      await page.getByRole('button', { name: 'Actions for prod-payments-euw1' }).click()
+      await page.getByRole('menuitem', { name: 'Delete…' }).click()
+      await page.getByLabelText('Name of the cluster').fill('prod')
+      await page.getByRole('button', { name: 'Delete cluster' }).click()
+      await expect.element(page.getByText('This is not the name of the cluster.')).toBeVisible()
+    },
+  },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },
   {
     name: 'already registered',

@@ -39,6 +39,8 @@ const pairs: [ink: string, ground: string, least: number][] = [
   ]),
   ['accent-fg', 'accent', TEXT],
   ['accent-fg', 'accent-hover', TEXT],
+  ['accent-fg', 'danger', TEXT],
+  ['accent-fg', 'danger-hover', TEXT],
   ['accent-text', 'accent-soft', TEXT],
   ['fg', 'accent-soft', TEXT],
   ['fg-2', 'accent-soft', TEXT],

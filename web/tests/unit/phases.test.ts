@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Cluster, Phase } from '@/api/model'
-import { byAttention, progress, toneOf } from '@/clusters/phases'
+import { byAttention, periods, progress, toneOf, troubleOf } from '@/clusters/phases'
 
 test('the badge is amber while a cluster is being set up, green when Ready, red when Failed', () => {
   const amber: Phase[] = [
@@ -39,4 +39,59 @@ test('the host comes first, then failed clusters, then those being set up, then 
     .toSorted(byAttention)
     .map(({ name }) => name)
   expect(order).toEqual(['the-host', 'broken', 'setting-up', 'alpha', 'zeta'])
+})
+
+const at = (minute: number) => `2026-11-30T10:${String(minute).padStart(2, '0')}:00Z`
+const condition = (type: string, status: string, minute: number, message = '') => ({
+  type,
+  status,
+  reason: 'Because',
+  message,
+  last_transition_time: at(minute),
+})
+
+test('a phase begins where the one before it ended, and the present one when the controller says', () => {
+  const cluster = {
+    phase: 'GeneratingGitOpsTree',
+    created_at: at(0),
+    phase_started_at: at(8),
+    phases: [
+      { phase: 'ValidatingAccess', state: 'done' },
+      { phase: 'BootstrappingFlux', state: 'done' },
+      { phase: 'GeneratingGitOpsTree', state: 'current' },
+      { phase: 'InstallingKubeOpera', state: 'waiting' },
+    ],
+    conditions: [condition('AccessValidated', 'True', 1), condition('FluxBootstrapped', 'True', 7)],
+  } as Cluster
+  expect(periods(cluster).map(({ began, ended }) => [began, ended])).toEqual([
+    [at(0), at(1)],
+    [at(1), at(7)],
+    [at(8), null],
+    [null, null],
+    [null, null],
+  ])
+})
+
+test('a milestone that was reached anew does not make a phase end before it began', () => {
+  const cluster = {
+    phase: 'Ready',
+    created_at: at(0),
+    phase_started_at: at(9),
+    phases: [
+      { phase: 'BootstrappingFlux', state: 'done' },
+      { phase: 'GeneratingGitOpsTree', state: 'done' },
+    ],
+    conditions: [condition('FluxBootstrapped', 'True', 30), condition('TreeGenerated', 'True', 5)],
+  } as Cluster
+  expect(periods(cluster).map(({ began, ended }) => [began, ended])).toEqual([
+    [at(0), at(30)],
+    [null, at(5)],
+    [at(9), null],
+  ])
+})
+
+test('the trouble of a phase is what its condition says, or else the message', () => {
+  const cluster = { message: 'Waiting.', conditions: [condition('TreeGenerated', 'False', 3, 'The push was refused.')] }
+  expect(troubleOf(cluster as Cluster, 'GeneratingGitOpsTree')).toBe('The push was refused.')
+  expect(troubleOf(cluster as Cluster, 'BootstrappingFlux')).toBe('Waiting.')
 })

@@ -1,0 +1,260 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { useForm, useWatch } from 'react-hook-form'
+import { useIdempotencyKey } from '@/api/idempotency'
+import type { ContextVerdict, KubeconfigCheck } from '@/api/model'
+import { Problem } from '@/api/problem'
+import { fleetQuery, remember } from '@/clusters/clusters'
+import { useShowCard } from '@/clusters/register'
+import { landOnField } from '@/form/refusal'
+import { RequestId } from '@/shell/page-states'
+import { Button } from '@/ui/button'
+import { Command } from '@/ui/command'
+import { Notice } from '@/ui/notice'
+import { Sentences } from '@/ui/sentences'
+import { showReceipt } from '@/ui/toasts'
+import { forgetDraft, keepDraft, readDraft } from '../draft'
+import { checkKubeconfig, connectCluster, type Details, emptyDetails, type Supplied } from './connect'
+import { ContextChoice } from './context-choice'
+import { DetailsFields } from './details-fields'
+import { KubeconfigInput } from './kubeconfig-input'
+import { connectCommands } from './manifest'
+
+const fields = Object.keys(emptyDetails) as (keyof Details)[]
+
+export function ConnectWay() {
+  const { session } = useRouteContext({ from: '/_logged-in' })
+  return (
+    <>
+      <h2 className="font-semibold text-base">Connect Existing</h2>
+      <p className="mt-1 max-w-prose text-fg-2">
+        Adds a cluster that KubeOpera did not create, from any provider, with a kubeconfig for it. Everything that runs
+        on it keeps running.
+      </p>
+      {session.user.role === 'viewer' ? (
+        <p className="mt-4 font-medium text-fg-2">
+          Your role lets you look at clusters, not connect them. Ask a platform administrator to do it.
+        </p>
+      ) : (
+        <ConnectForm />
+      )}
+    </>
+  )
+}
+
+function ConnectForm() {
+  const queryClient = useQueryClient()
+  const showCard = useShowCard()
+  const area = useRef<HTMLTextAreaElement>(null)
+  const [supplied, setSupplied] = useState<Supplied | null>(null)
+  const [check, setCheck] = useState<KubeconfigCheck | null>(null)
+  const [context, setContext] = useState<string | null>(null)
+  const [refused, setRefused] = useState<{ kubeconfig?: string; context?: string }>({})
+  const [banner, setBanner] = useState<Problem | null>(null)
+  const form = useForm<Details>({ mode: 'onTouched', defaultValues: emptyDetails })
+  const keyOf = useIdempotencyKey()
+  useEffect(() => {
+    const draft = readDraft('connect', emptyDetails)
+    for (const field of fields) if (draft[field]) form.setValue(field, draft[field], { shouldDirty: true })
+    return form.subscribe({
+      formState: { values: true },
+      callback: ({ values }) => keepDraft('connect', values, fields),
+    })
+  }, [form])
+
+  const choose = (verdict: ContextVerdict) => {
+    setContext(verdict.name)
+    setRefused({})
+    prefill(verdict)
+  }
+  /** Fills in what is still empty; what somebody typed stays. */
+  const prefill = ({ name, cluster }: ContextVerdict) => {
+    const known = { name: nameFrom(name), provider: cluster?.provider ?? '', region: cluster?.region ?? '' }
+    for (const field of ['name', 'provider', 'region'] as const) {
+      const isOpen = form.getValues(field) === '' || !form.getFieldState(field).isDirty
+      if (isOpen && known[field] && known[field] !== 'unknown') form.setValue(field, known[field])
+    }
+  }
+
+  const looking = useMutation({
+    mutationFn: (file: Supplied) => checkKubeconfig(file),
+    onSuccess: (result) => {
+      setCheck(result)
+      const usable = result.contexts.filter(({ verdict }) => verdict === 'usable')
+      const preferred = usable.find(({ name }) => name === result.preferred) ?? (usable.length === 1 ? usable[0] : null)
+      if (preferred) choose(preferred)
+    },
+    onError: (error) => setRefused({ kubeconfig: Problem.of(error).message }),
+  })
+  const lookingCloser = useMutation({
+    mutationFn: ({ file, context }: { file: Supplied; context: string }) => checkKubeconfig(file, context),
+    onSuccess: ({ contexts: [looked] }) => {
+      if (!looked) return
+      const replaced = (known: ContextVerdict) => (known.name === looked.name ? looked : known)
+      setCheck((known) => known && { ...known, contexts: known.contexts.map(replaced) })
+      if (looked.verdict === 'usable') choose(looked)
+    },
+    onError: (error) => setRefused({ context: Problem.of(error).message }),
+  })
+  const connecting = useMutation({
+    mutationFn: (request: { file: Supplied; context: string; details: Details }) =>
+      connectCluster(request.file, request.context, request.details, keyOf(request)),
+    onSuccess: async ({ cluster }) => {
+      forgetDraft('connect')
+      remember(queryClient, cluster)
+      await showCard(cluster.id)
+      showReceipt({
+        tone: 'success',
+        title: `Connecting ${cluster.name}`,
+        description: 'KubeOpera is setting it up. Its card shows each phase as it happens.',
+      })
+    },
+    onMutate: () => setBanner(null),
+    onError: (error) => {
+      const problem = Problem.of(error)
+      if (problem.field?.startsWith('kubeconfig')) {
+        setRefused({ kubeconfig: problem.message })
+        document.getElementById('step-1')?.focus()
+      } else if (problem.field === 'context') {
+        setRefused({ context: problem.message })
+        document.getElementById('step-2')?.focus()
+      } else if (!landOnField(error, form)) setBanner(problem)
+    },
+  })
+
+  const supply = (file: Supplied) => {
+    setSupplied(file)
+    setRefused({})
+    setBanner(null)
+    looking.mutate(file)
+  }
+  const clear = () => {
+    setSupplied(null)
+    setCheck(null)
+    setContext(null)
+    setRefused({})
+    looking.reset()
+    requestAnimationFrame(() => area.current?.focus())
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (connecting.isPending) return
+    if (!supplied || !check) {
+      setRefused({ kubeconfig: refused.kubeconfig ?? 'Supply a kubeconfig and have it checked first.' })
+      area.current?.focus()
+      return
+    }
+    if (!context) {
+      setRefused({ context: 'Choose a context that can be used.' })
+      document.getElementById('step-2')?.focus()
+      return
+    }
+    void form.handleSubmit((details) => connecting.mutate({ file: supplied, context, details }))()
+  }
+
+  return (
+    <form noValidate onSubmit={submit} className="mt-6 grid grid-cols-1 gap-8">
+      <Step number={1} title="Supply a kubeconfig">
+        <KubeconfigInput
+          supplied={supplied}
+          accepted={check !== null}
+          busy={looking.isPending}
+          error={refused.kubeconfig}
+          onSupply={supply}
+          onRefuse={(kubeconfig) => setRefused({ kubeconfig })}
+          onClear={clear}
+          area={area}
+        />
+      </Step>
+      <Step number={2} title="Choose its context">
+        {check && supplied ? (
+          <ContextChoice
+            contexts={check.contexts}
+            chosen={context}
+            error={refused.context}
+            onChoose={(name) => {
+              const verdict = check.contexts.find((known) => known.name === name)
+              if (verdict) choose(verdict)
+            }}
+            onLookAt={(name) => lookingCloser.mutate({ file: supplied, context: name })}
+            lookingAt={lookingCloser.isPending ? lookingCloser.variables.context : null}
+          />
+        ) : (
+          <p role="status" className="text-fg-3">
+            {looking.isPending
+              ? 'Trying each context from where KubeOpera runs. This takes up to ten seconds.'
+              : 'KubeOpera tries each context of the kubeconfig, and says which of them it can use.'}
+          </p>
+        )}
+      </Step>
+      <Step number={3} title="Describe the cluster">
+        <DetailsFields form={form} found={check?.contexts.find(({ name }) => name === context)?.cluster?.provider} />
+      </Step>
+      <div className="border-line border-t pt-6">
+        {banner && (
+          <Notice tone="bad" role="alert" title="The cluster was not connected" className="mb-4">
+            <Sentences>{banner.message}</Sentences>
+            <RequestId of={banner} />
+          </Notice>
+        )}
+        <Button type="submit" look="primary" size="large" className="max-sm:w-full" busy={connecting.isPending}>
+          Connect
+        </Button>
+        <Equivalent form={form} context={contextToName(check, context)} />
+      </div>
+    </form>
+  )
+}
+
+function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
+  return (
+    <section aria-labelledby={`step-${number}`}>
+      <h3 id={`step-${number}`} tabIndex={-1} className="mb-4 flex items-center gap-3 font-semibold outline-none">
+        <span
+          aria-hidden
+          className="grid size-6 place-items-center rounded-full bg-accent-soft font-semibold text-accent-text text-xs tabular-nums"
+        >
+          {number}
+        </span>
+        {title}
+      </h3>
+      {children}
+    </section>
+  )
+}
+
+/** The same as the form, for people who like a terminal better. */
+function Equivalent({ form, context }: { form: ReturnType<typeof useForm<Details>>; context: string | null }) {
+  const { queryClient } = useRouteContext({ from: '__root__' })
+  const details = useWatch({ control: form.control }) as Details
+  const tree = queryClient.getQueryData(fleetQuery.queryKey)?.items.find(({ git_ops }) => git_ops)?.git_ops
+  return (
+    <details className="mt-6">
+      <summary className="w-fit cursor-pointer rounded font-medium text-fg-2 text-ui hover:text-fg">
+        The same as a HostCluster resource
+      </summary>
+      <p className="mt-2 mb-3 max-w-prose text-fg-3 text-ui">
+        With access to the cluster KubeOpera runs on, this does what the form does. Put the kubeconfig into a file
+        first.
+      </p>
+      <Command copyLabel="Copy the commands that connect this cluster">
+        {connectCommands({ details, context, gitUrl: tree?.url ?? 'https://github.com/acme/gitops-iac.git' })}
+      </Command>
+    </details>
+  )
+}
+
+/** The context to write down: the file's current one is used anyway. */
+function contextToName(check: KubeconfigCheck | null, context: string | null): string | null {
+  return context !== null && check?.preferred !== context ? context : null
+}
+
+/** A cluster name from a context's: "gke_acme_europe-north1_prod" has a usable part at its end. */
+function nameFrom(context: string): string {
+  const last = context.toLowerCase().split(/[/@_]/).findLast(Boolean) ?? ''
+  return last
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, '')
+}

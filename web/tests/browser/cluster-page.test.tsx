@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { page } from 'vitest/browser'
+import { cluster, fleet, problem, session, stepsTo } from './fixtures'
+import { open, Server } from './kubeopera'
+
+const phases = page.getByRole('region', { name: 'Phases' })
+
+function serving() {
+  const server = new Server()
+  server.clusters = fleet()
+  return server
+}
+
+test('a card leads to the page of its cluster, which names itself, and Back leads to the list', async () => {
+  serving()
+  const { router } = await open('/clusters')
+  await page.getByRole('link', { name: 'oslo-edge-lab' }).click()
+  await expect.element(page.getByRole('heading', { name: 'oslo-edge-lab', level: 1 })).toHaveFocus()
+  expect(router.state.location.pathname).toBe('/clusters/c-4')
+  await expect.poll(() => document.title).toBe('oslo-edge-lab · KubeOpera')
+  await expect.element(page.getByRole('navigation', { name: 'Breadcrumb' })).toHaveTextContent('Clusters/oslo-edge-lab')
+  router.history.back()
+  await expect.element(page.getByRole('article', { name: 'oslo-edge-lab' })).toBeVisible()
+})
+
+test('an address from outside shows the cluster, and one without a cluster says so', async () => {
+  serving()
+  await open('/clusters/c-4')
+  await expect.element(page.getByRole('heading', { name: 'oslo-edge-lab', level: 1 })).toBeVisible()
+  await expect.element(page.getByText('1 of 1')).toBeVisible()
+  await (await open('/clusters/none')).screen.unmount
+  await expect.element(page.getByText('KubeOpera has no such cluster')).toBeVisible()
+})
+
+test('each phase tells when it began and ended and how long it took', async () => {
+  serving()
+  await open('/clusters/7e9d3a1b-5f60-4c1e-9a53-0c2f7f5a9d11')
+  const steps = phases.getByRole('listitem')
+  await expect.element(steps.nth(1)).toHaveTextContent(/^GeneratingGitOpsTree, done.*18.s/)
+  await expect.element(steps.nth(3)).toHaveTextContent(/^Ready, done.*now/)
+})
+
+test('the page follows its cluster as things happen', async () => {
+  const server = serving()
+  await open('/clusters/c-3')
+  await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
+  await expect.element(phases.getByRole('listitem').nth(2)).toHaveTextContent(/^GeneratingGitOpsTree, under way/)
+  server.update(cluster({ ...server.clusters[2], phase: 'Ready', phases: stepsTo('Ready'), revision: 10_000 }))
+  await expect.element(page.getByText('Ready', { exact: true }).first()).toBeVisible()
+  server.emit('cluster.removed', { id: 'c-3' })
+  await expect.element(page.getByText('KubeOpera has no such cluster')).toBeVisible()
+})
+
+test('a phase in trouble tells the last error, the attempts and the next one, and can be tried again at once', async () => {
+  const server = serving()
+  server.on('POST /api/v1/clusters/c-2/retry', () => ({
+    status: 202,
+    body: cluster({ ...server.clusters[1], message: 'Asked for another attempt.', revision: 10_000 }),
+  }))
+  await open('/clusters/c-2')
+  const step = phases.getByRole('listitem').nth(0)
+  await expect.element(step).toHaveTextContent(/AWS refused ec2:CreateVpc.*3 attempts failed\. Next in 1.min/)
+  await step.getByRole('button', { name: 'Try again now' }).click()
+  await expect.element(page.getByText('Trying prod-payments-euw1 again')).toBeVisible()
+  await expect.element(page.getByText('Asked for another attempt.').first()).toBeVisible()
+})
+
+test('a refusal to try again says why', async () => {
+  const server = serving()
+  server.on('POST /api/v1/clusters/c-2/retry', {
+    status: 409,
+    body: problem(409, 'being_removed', 'KubeOpera is just letting go of this cluster.'),
+  })
+  await open('/clusters/c-2')
+  await phases.getByRole('button', { name: 'Try again now' }).click()
+  await expect.element(page.getByText('prod-payments-euw1 could not be tried again')).toBeVisible()
+  await expect.element(page.getByText('KubeOpera is just letting go of this cluster.')).toBeVisible()
+})
+
+test('the tree in Git is linked, and Flux tells how it is', async () => {
+  serving()
+  await open('/clusters/c-4')
+  const git = page.getByRole('region', { name: 'Git and Flux' })
+  await expect.element(git.getByText('Flux is healthy and reconciling the tree.')).toBeVisible()
+  await expect
+    .element(git.getByRole('link', { name: 'fluxcd/clusters/kubeopera-host' }))
+    .toHaveAttribute('href', 'https://github.com/acme/gitops-iac/tree/main/fluxcd/clusters/kubeopera-host')
+})
+
+test('somebody who may only look is offered nothing to do', async () => {
+  const server = serving()
+  server.on('GET /api/v1/session', { status: 200, body: { ...session, user: { ...session.user, role: 'viewer' } } })
+  await open('/clusters/c-2')
+  await expect.element(phases).toBeVisible()
+  await expect.element(page.getByRole('button', { name: 'Try again now' })).not.toBeInTheDocument()
+  await expect.element(page.getByRole('button', { name: /^Actions for/ })).not.toBeInTheDocument()
+})
+
+test('what came from outside is text on the page, too', async () => {
+  const server = new Server()
+  const evil = '<img src=x onerror="document.title=`owned`">'
+  server.clusters = [
+    cluster({
+      id: 'c-1',
+      name: evil,
+      message: evil,
+      git_ops: { url: 'javascript:alert(1)', branch: evil, path: evil, commit: null },
+      conditions: [
+        { type: evil, status: 'False', reason: evil, message: evil, last_transition_time: new Date().toISOString() },
+      ],
+    }),
+  ]
+  await open('/clusters/c-1')
+  await expect.element(page.getByRole('heading', { level: 1 })).toHaveTextContent(evil)
+  expect(document.querySelector('#main img, #main script, a[href^="javascript"]')).toBeNull()
+})
