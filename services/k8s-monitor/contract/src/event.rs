@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::Object;
+use crate::ObjectName;
 
 /// How Kubernetes rates an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -38,7 +38,7 @@ pub struct Event {
     /// One word for why.
     pub reason: String,
     /// What it is about.
-    pub object: Object,
+    pub object: ObjectName,
     /// What happened, as the cluster says it; at most 1,024 characters.
     pub message: String,
     /// How often.

@@ -139,7 +139,7 @@ pub struct Deduction {
     /// The node, pod or component. Null for what concerns the cluster as a whole, and for the one line that stands for all
     /// objects beyond the number that is listed.
     #[schema(required)]
-    pub object: Option<Object>,
+    pub object: Option<ObjectName>,
     /// How many objects this line stands for; 1 but for the line of all that are not listed.
     pub count: u64,
     /// Points lost.
@@ -151,8 +151,7 @@ pub struct Deduction {
 
 /// An object of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-#[schema(as = ClusterObject)]
-pub struct Object {
+pub struct ObjectName {
     /// `Node`, `Pod`, `Component`, or the kind an event is about.
     pub kind: String,
     /// Null for what is in no namespace.
@@ -162,7 +161,7 @@ pub struct Object {
     pub name: String,
 }
 
-impl Object {
+impl ObjectName {
     /// A node.
     pub fn node(name: &str) -> Self {
         Self { kind: "Node".to_owned(), namespace: None, name: name.to_owned() }

@@ -19,7 +19,7 @@ use vocabulary::ClusterId;
 pub use cost::{Cost, CostItem, CostKind, CostTotal, NotPriced};
 pub use event::{Event, EventKind, Events};
 pub use fleet::{Listed, MultiCluster, Row, RowResource, Setup, Stale, Standing, Summary};
-pub use health::{Assessed, Colour, Deduction, Health, HealthScore, NotAssessed, Object, Penalty, Points};
+pub use health::{Assessed, Colour, Deduction, Health, HealthScore, NotAssessed, ObjectName, Penalty, Points};
 pub use node::{CapacityType, Node, NodePrice};
 pub use snapshot::{Freshness, Glance, Late, NodeCount, Snapshot, Unreachable};
 pub use usage::{Resource, Resources, Usage};

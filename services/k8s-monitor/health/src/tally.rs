@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_monitor_contract::{
-    Assessed, Deduction, Health, HealthScore, NodeCount, NotAssessed, Object, Penalty, Points, Resource, Resources,
+    Assessed, Deduction, Health, HealthScore, NodeCount, NotAssessed, ObjectName, Penalty, Points, Resource, Resources,
     Usage,
 };
 
@@ -258,7 +258,7 @@ impl Tally {
     /// The score with every point accounted for.
     pub fn health(&self) -> Health {
         let nodes = NODE_PENALTIES.iter().zip(&self.ill_nodes).flat_map(|((penalty, problem), names)| {
-            let named = names.iter().map(|name| (Object::node(name), format!("Node {name} {problem}.")));
+            let named = names.iter().map(|name| (ObjectName::node(name), format!("Node {name} {problem}.")));
             listed(*penalty, named, names.len(), "nodes")
         });
         let pods = [
@@ -267,7 +267,7 @@ impl Tally {
         ];
         let pods = pods.into_iter().flat_map(|(penalty, problem, keys)| {
             let named = keys.iter().map(|(namespace, name)| {
-                (Object::pod(namespace, name), format!("Pod {name} in namespace {namespace} {problem}."))
+                (ObjectName::pod(namespace, name), format!("Pod {name} in namespace {namespace} {problem}."))
             });
             listed(penalty, named, keys.len(), "pods")
         });
@@ -319,7 +319,7 @@ impl Tally {
             degraded.map(|(points, message)| whole(Penalty::ControlPlaneDegraded, points, message.to_owned()));
         let each = unhealthy.into_iter().map(|(_, name, reason)| Deduction {
             penalty: Penalty::ComponentUnhealthy,
-            object: Some(Object::component(name)),
+            object: Some(ObjectName::component(name)),
             count: 1,
             points: points_each(Penalty::ComponentUnhealthy),
             message: format!("{name} is not healthy. {reason}"),
@@ -398,7 +398,7 @@ const fn points_each(penalty: Penalty) -> Points {
 /// A line for each of the first objects, and one for all others together.
 fn listed(
     penalty: Penalty,
-    named: impl Iterator<Item = (Object, String)>,
+    named: impl Iterator<Item = (ObjectName, String)>,
     total: usize,
     objects: &str,
 ) -> Vec<Deduction> {
