@@ -8,15 +8,20 @@ export interface LoginSearch {
   next?: string
   /** The session ended while the page was open. */
   ended?: boolean
+  /** Why the identity provider's log-in came to nothing, in a word. */
+  refused?: string
 }
 
 export const Route = createFileRoute('/login')({
-  validateSearch: ({ next, ended }: Record<string, unknown>): LoginSearch => ({
+  validateSearch: ({ next, ended, refused }: Record<string, unknown>): LoginSearch => ({
     next: typeof next === 'string' ? next : undefined,
     ended: ended === true || undefined,
+    refused: typeof refused === 'string' ? refused : undefined,
   }),
   beforeLoad: async ({ context, search }) => {
-    if (await context.queryClient.ensureQueryData(sessionQuery)) throw redirect({ href: insideOnly(search.next) })
+    const session = await context.queryClient.ensureQueryData(sessionQuery)
+    if (session && !session.must_change_password) throw redirect({ href: insideOnly(search.next) })
+    return { session }
   },
   head: () => ({ meta: [{ title: 'Log in · KubeOpera' }] }),
   errorComponent: (props) => (
@@ -28,12 +33,15 @@ export const Route = createFileRoute('/login')({
 })
 
 function Login() {
-  const { next, ended } = Route.useSearch()
-  const { queryClient } = Route.useRouteContext()
+  const { next, ended, refused } = Route.useSearch()
+  const { queryClient, session } = Route.useRouteContext()
   const router = useRouter()
   return (
     <LoginPage
       sessionEnded={ended ?? false}
+      refused={refused}
+      next={next}
+      newcomer={session}
       onLoggedIn={(session) => {
         queryClient.setQueryData(sessionQuery.queryKey, session)
         void router.navigate({ href: insideOnly(next), replace: true })

@@ -1,54 +1,101 @@
 import { Field } from '@base-ui/react/field'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import clsx from 'clsx'
-import { Eye, EyeOff } from 'lucide-react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { LogIn } from 'lucide-react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Session } from '@/api/model'
 import { Problem } from '@/api/problem'
 import { duration } from '@/format/time'
 import mark from '@/mark.svg'
-import { Button } from '@/ui/button'
+import { Button, buttonClass } from '@/ui/button'
 import { cardClass } from '@/ui/card'
 import { Notice } from '@/ui/notice'
-import { logIn } from './session'
+import { NewPasswordForm } from './new-password-form'
+import { FieldError, inputClass, PasswordField } from './password-field'
+import { logIn, providerHref, refusalOf, waysQuery } from './session'
 
 interface LoginPageProps {
   /** Somebody was logged in here until a moment ago. */
   sessionEnded: boolean
+  /** Why the identity provider's log-in came to nothing, in a word. */
+  refused?: string
+  /** The page to go to afterwards. */
+  next?: string
+  /** Who is logged in and has to choose another password first. */
+  newcomer: Session | null
   onLoggedIn: (session: Session) => void
 }
 
-export function LoginPage({ sessionEnded, onLoggedIn }: LoginPageProps) {
+export function LoginPage({ sessionEnded, refused, next, newcomer, onLoggedIn }: LoginPageProps) {
+  const [choosing, setChoosing] = useState<{ session: Session; current: string | null } | null>(
+    newcomer && { session: newcomer, current: null },
+  )
+  if (choosing)
+    return (
+      <Page title="Choose a password" text="The printed password was good for this once. Choose one of your own.">
+        <NewPasswordForm {...choosing} onChanged={onLoggedIn} />
+      </Page>
+    )
+  const refusal = refusalOf(refused)
+  return (
+    <Page title="Log in to KubeOpera" text="Manage the clusters your workloads run on.">
+      {sessionEnded && (
+        <Notice tone="info" className="mt-5">
+          Your session ended. Log in to go back to where you were.
+        </Notice>
+      )}
+      {refusal && (
+        <Notice tone="bad" role="alert" className="mt-5">
+          {refusal}
+        </Notice>
+      )}
+      <ProviderLink next={next} />
+      <LoginForm
+        onLoggedIn={(session, current) =>
+          session.must_change_password ? setChoosing({ session, current }) : onLoggedIn(session)
+        }
+      />
+      <p className="mt-5 text-fg-3 text-xs leading-5">
+        First time here? KubeOpera printed the first administrator's password once, in the terminal or log where it was
+        started.
+      </p>
+    </Page>
+  )
+}
+
+function Page({ title, text, children }: { title: string; text: string; children: ReactNode }) {
   return (
     <div className="min-h-dvh bg-canvas">
       <main className="mx-auto w-full max-w-sm px-4 pt-[14vh] pb-16">
         <img src={mark} alt="" className="size-11" />
-        <h1 className="mt-5 font-semibold text-2xl tracking-tight">Log in to KubeOpera</h1>
-        <p className="mt-1.5 text-fg-3">Manage the clusters your workloads run on.</p>
-        {sessionEnded && (
-          <Notice tone="info" className="mt-5">
-            Your session ended. Log in to go back to where you were.
-          </Notice>
-        )}
-        <LoginForm onLoggedIn={onLoggedIn} />
-        <p className="mt-5 text-fg-3 text-xs leading-5">
-          First time here? KubeOpera printed the first administrator's password once, in the terminal or log where it
-          was started.
-        </p>
+        <h1 className="mt-5 font-semibold text-2xl tracking-tight">{title}</h1>
+        <p className="mt-1.5 text-fg-3">{text}</p>
+        {children}
       </main>
     </div>
   )
 }
 
-function LoginForm({ onLoggedIn }: Pick<LoginPageProps, 'onLoggedIn'>) {
-  const [shown, setShown] = useState(false)
+/** The way by the identity provider, where there is one. Passwords work without knowing that, so nobody waits for it. */
+function ProviderLink({ next }: { next: string | undefined }) {
+  const { data } = useQuery(waysQuery)
+  if (!data?.oidc) return null
+  return (
+    <a href={providerHref(next)} className={clsx(buttonClass('secondary', 'large'), 'mt-6 w-full')}>
+      <LogIn aria-hidden />
+      <span className="truncate">Log in with {data.oidc.name}</span>
+    </a>
+  )
+}
+
+function LoginForm({ onLoggedIn }: { onLoggedIn: (session: Session, password: string) => void }) {
   const [missing, setMissing] = useState<{ username?: string; password?: string }>({})
   const username = useRef<HTMLInputElement>(null)
   const password = useRef<HTMLInputElement>(null)
   const attempt = useMutation({
     mutationFn: ({ username, password }: { username: string; password: string }) => logIn(username, password),
     meta: { logsIn: true },
-    onSuccess: onLoggedIn,
+    onSuccess: (session, { password }) => onLoggedIn(session, password),
     onError: () => password.current?.select(),
   })
   const problem = attempt.error && Problem.of(attempt.error)
@@ -86,46 +133,21 @@ function LoginForm({ onLoggedIn }: Pick<LoginPageProps, 'onLoggedIn'>) {
           autoComplete="username"
           autoCapitalize="none"
           spellCheck={false}
-          className={input}
+          className={inputClass}
         />
         <FieldError text={missing.username} />
       </Field.Root>
-      <Field.Root name="password" invalid={!!missing.password}>
-        <Field.Label className="mb-1.5 block font-medium text-ui">Password</Field.Label>
-        <div className="relative">
-          <Field.Control
-            ref={password}
-            type={shown ? 'text' : 'password'}
-            autoComplete="current-password"
-            className={clsx(input, 'pr-11')}
-          />
-          <button
-            type="button"
-            aria-pressed={shown}
-            aria-label="Show password"
-            onClick={() => setShown(!shown)}
-            className="absolute inset-y-0 right-0 grid w-11 place-items-center rounded-r-lg text-fg-3 hover:text-fg"
-          >
-            {shown ? <EyeOff aria-hidden className="size-4" /> : <Eye aria-hidden className="size-4" />}
-          </button>
-        </div>
-        <FieldError text={missing.password} />
-      </Field.Root>
+      <PasswordField
+        name="password"
+        label="Password"
+        ref={password}
+        autoComplete="current-password"
+        error={missing.password}
+      />
       <Button type="submit" look="primary" size="large" busy={attempt.isPending} aria-disabled={wait > 0 || undefined}>
         Log in
       </Button>
     </form>
-  )
-}
-
-const input =
-  'h-10 w-full rounded-lg border border-control bg-surface px-3 text-fg max-sm:h-11 max-sm:text-base data-invalid:border-bad'
-
-function FieldError({ text }: { text: string | undefined }) {
-  return (
-    <Field.Error match={!!text} className="mt-1.5 font-medium text-bad-fg text-xs">
-      {text}
-    </Field.Error>
   )
 }
 

@@ -7,7 +7,8 @@ import { Shell } from '@/shell/shell'
 export const Route = createFileRoute('/_logged-in')({
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery)
-    if (!session) throw redirect({ to: '/login', search: { next: location.href === '/' ? undefined : location.href } })
+    if (!session || session.must_change_password)
+      throw redirect({ to: '/login', search: { next: location.href === '/' ? undefined : location.href } })
     return { session }
   },
   errorComponent: (props) => (
