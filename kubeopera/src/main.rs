@@ -1,6 +1,8 @@
 //! The one executable of KubeOpera: `kubeopera up` runs every service in one process.
 
+mod browsers;
 mod data_folder;
+mod identity_provider;
 mod local_cluster;
 mod own_cluster;
 mod repository;

@@ -1,13 +1,8 @@
 //! `kubeopera up`: every service in this process, composed once and readable from top to bottom.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use auth_service::AuthService;
 use clap::Args;
 use gitops_scaffolder::{Mirror, Scaffolder};
@@ -18,7 +13,9 @@ use service_kit::telemetry::LogFormat;
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName, Trouble, TroubleKind};
 
 use crate::{
+    browsers::Browsers,
     data_folder::DataFolder,
+    identity_provider::IdentityProvider,
     local_cluster,
     own_cluster::{self, Found},
     repository::{TreeRepository, listen},
@@ -54,15 +51,12 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     storage: Storage,
-    /// Address of the dashboard
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
-    listen: SocketAddr,
-    /// Origin under which browsers reach the dashboard through a proxy, such as `https://kubeopera.acme.com`; may be given
-    /// several times
-    #[arg(long, value_name = "ORIGIN", value_parser = https_origin)]
-    trusted_origin: Vec<String>,
+    #[command(flatten)]
+    browsers: Browsers,
+    #[command(flatten)]
+    identity_provider: IdentityProvider,
 
-    /// Use this Git repository instead of the built-in one
+    /// Use this Git repository instead of the built-in one, as long as none is chosen in the dashboard
     #[arg(long, value_name = "URL", requires = "git_credentials_secret")]
     git_url: Option<GitUrl>,
     /// Secret in kubeopera-system with the credentials for --git-url
@@ -122,9 +116,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
 
-    reachable_by_browsers(options.listen, &options.trusted_origin)?;
+    options.browsers.must_be_reachable()?;
     // Whatever may be refused at once comes before the minutes that a local cluster takes.
-    let dashboard = listen(options.listen, "--listen").await?;
+    let dashboard = listen(options.browsers.listen, "--listen").await?;
+    let external_url = options.browsers.external_url(dashboard.local_addr()?);
+    let provider = options.identity_provider.provider(&external_url)?;
     let database = options.storage.database(&data).await?;
 
     // Nothing is served yet, so there is nothing to end in order.
@@ -134,14 +130,19 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     };
     let (host, client) = prepared;
     let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
-    let auth = Arc::new(AuthService::open(database.clone(), encryption_keys).await?);
+    let auth = AuthService::open(database.clone(), encryption_keys).await?;
+    let auth = Arc::new(match provider {
+        Some(provider) => auth.with_provider(provider),
+        None => auth,
+    });
     let repository = options.repository(&data, &client, &host.config).await?;
 
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
     scaffolding.mirror = host.mirror.clone();
+    let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
     let controller = host_cluster_controller::Context {
         client: client.clone(),
-        scaffolder: Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?),
+        scaffolder: scaffolder.clone(),
         provisioner: None,
         auth: auth.clone(),
         flux: host.flux.clone(),
@@ -153,11 +154,12 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         host_name: options.cluster_name.clone(),
     };
 
-    let address = format!("http://{}", dashboard.local_addr()?);
+    // What somebody chose in the dashboard goes before what this start was given.
+    let chosen = kubeopera_api::chosen_repository(&database).await.context("reading the Git setting")?;
     let welcome = Welcome {
-        dashboard: options.trusted_origin.first().unwrap_or(&address),
+        dashboard: &external_url,
         cluster: &host.words,
-        repository: repository.url.as_str(),
+        repository: chosen.as_ref().unwrap_or(&repository.url).as_str(),
         kubectl: &host.kubectl,
         data: &data_path.display().to_string(),
     };
@@ -166,11 +168,16 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         welcome.greet(None).context("greeting")?;
     }
 
-    let api = kubeopera_api::Config { trusted_origins: options.trusted_origin, ..kubeopera_api::Config::default() };
+    let api = kubeopera_api::Config {
+        trusted_origins: options.browsers.trusted_origins(),
+        external_url: Some(external_url),
+        trusted_proxies: options.browsers.trusted_proxy,
+        ..kubeopera_api::Config::default()
+    };
     tokio::try_join!(
         repository.serve(shutdown.clone()),
         async {
-            kubeopera_api::run(api, dashboard, database, client, auth, defaults, shutdown.clone())
+            kubeopera_api::run(api, dashboard, database, client, auth, scaffolder, defaults, shutdown.clone())
                 .await
                 .context("kubeopera-api")
         },
@@ -238,26 +245,6 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
 /// Flux itself comes from the mirror as well. The nodes of a local cluster have its images and need no mirror for them.
 fn from_mirror(flux: FluxConfig, mirror: Option<&Mirror>) -> FluxConfig {
     FluxConfig { image_registry: mirror.map(|mirror| mirror.registry(FLUX_IMAGES)), ..flux }
-}
-
-/// A browser keeps the cookie of a session only if it came over HTTPS or from this machine.
-fn reachable_by_browsers(listen: SocketAddr, trusted_origins: &[String]) -> anyhow::Result<()> {
-    if listen.ip().is_loopback() || !trusted_origins.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "nobody could log in at http://{listen}: over plain HTTP a browser keeps no session except on this machine. Put a \
-         proxy with HTTPS before it and name it with --trusted-origin https://…, or listen on 127.0.0.1"
-    )
-}
-
-/// An origin that browsers reach over HTTPS, as they write it.
-fn https_origin(text: &str) -> Result<String, String> {
-    let url = url::Url::parse(text).ok().filter(|url| url.scheme() == "https");
-    let origin = url.map(|url| url.origin().ascii_serialization());
-    origin.filter(|origin| origin == text.trim_end_matches('/')).ok_or_else(|| {
-        "this is not an origin such as https://kubeopera.acme.com: https, a host, a port if it is not 443".to_owned()
-    })
 }
 
 /// What `local-cluster` takes for a name, which is shorter than the name of a cluster elsewhere: it names network devices.
@@ -340,22 +327,6 @@ mod tests {
         let refusal = format!("{:#}", run(*options).await.unwrap_err());
 
         assert!(refusal.contains("--listen") && !refusal.contains("missing"), "{refusal}");
-    }
-
-    #[test]
-    fn the_dashboard_is_served_to_others_only_behind_https() {
-        let everywhere = "0.0.0.0:7070".parse().unwrap();
-        let origin = https_origin("https://kubeopera.acme.com/").unwrap();
-
-        assert!(reachable_by_browsers(everywhere, &[]).unwrap_err().to_string().contains("--trusted-origin"));
-        assert!(reachable_by_browsers(everywhere, std::slice::from_ref(&origin)).is_ok());
-        assert!(reachable_by_browsers("[::1]:7070".parse().unwrap(), &[]).is_ok());
-        assert_eq!(origin, "https://kubeopera.acme.com");
-        for no_origin in
-            ["http://kubeopera.acme.com", "https://kubeopera.acme.com/path", "kubeopera.acme.com", "https://"]
-        {
-            assert!(https_origin(no_origin).is_err(), "{no_origin}");
-        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("vocabulary", &[]),
     ("kube-kit", &["vocabulary"]),
     ("service-kit", &["vocabulary"]),
+    ("audit-log", &["service-kit", "vocabulary"]),
     ("auth-service-contract", &["vocabulary"]),
     ("cluster-provisioner-contract", &["vocabulary"]),
     ("cluster-provisioner-catalogue", &["cluster-provisioner-contract", "vocabulary"]),
@@ -21,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("gitops-scaffolder-tree", &["gitops-scaffolder-contract", "vocabulary"]),
     ("gitops-scaffolder", &["gitops-scaffolder-contract", "gitops-scaffolder-tree", "service-kit", "vocabulary"]),
-    ("auth-service", &["auth-service-contract", "service-kit", "vocabulary"]),
+    ("auth-service", &["audit-log", "auth-service-contract", "service-kit", "vocabulary"]),
     (
         "host-cluster-controller",
         &[
@@ -37,11 +38,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "kubeopera-api",
-        &["auth-service-contract", "host-cluster-controller-crd", "kube-kit", "service-kit", "vocabulary"],
+        &[
+            "audit-log",
+            "auth-service-contract",
+            "cluster-provisioner-catalogue",
+            "cluster-provisioner-contract",
+            "gitops-scaffolder-contract",
+            "host-cluster-controller-crd",
+            "kube-kit",
+            "service-kit",
+            "vocabulary",
+        ],
     ),
     (
         "kubeopera",
         &[
+            "audit-log",
             "auth-service",
             "gitops-scaffolder",
             "host-cluster-controller",
@@ -53,6 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("testkit-moto", &[]),
+    ("testkit-oidc", &[]),
     ("testkit-postgres", &[]),
     ("stack", &["gitops-scaffolder", "host-cluster-controller-crd", "vocabulary"]),
     ("xtask", &["host-cluster-controller-crd", "host-cluster-controller-decide", "kubeopera-api"]),
@@ -61,8 +74,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What tests of a crate may use beyond [`ALLOWED`]: the real service behind a contract.
 const FOR_TESTS: &[(&str, &[&str])] = &[
     ("service-kit", &["testkit-postgres"]),
-    ("auth-service", &["testkit-moto", "testkit-postgres"]),
-    ("kubeopera-api", &["auth-service", "testkit-postgres"]),
+    ("audit-log", &["testkit-postgres"]),
+    ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
+    ("kubeopera-api", &["auth-service", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["stack"]),
 ];

@@ -1,7 +1,7 @@
 //! How often somebody may guess.
 //!
-//! Counted are attempts for an account from an address, and attempts from an address. There is no count for an account
-//! alone: with one, anybody could lock everybody out from afar. The counts are in the database, so that replicas agree.
+//! Counted are attempts for an account from an address, and attempts from an address; likewise departures to the identity
+//! provider. There is no count for an account alone: with one, anybody could lock everybody out from afar. The counts are in the database, so that replicas agree.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -25,6 +25,7 @@ pub(crate) const WINDOW: SignedDuration = SignedDuration::from_mins(1);
 /// What an attempt is counted under. Only hashes are kept: people type passwords into the box for the name.
 pub(crate) struct Attempt {
     account: Vec<u8>,
+    for_account: i64,
     address: Vec<u8>,
 }
 
@@ -32,7 +33,18 @@ impl Attempt {
     pub(crate) fn of(username: &str, address: &str) -> Self {
         let address = network_of(address);
         let account = Sha256::digest(format!("account\0{}\0{address}", username.to_lowercase())).to_vec();
-        Self { account, address: Sha256::digest(format!("address\0{address}")).to_vec() }
+        Self { account, for_account: FOR_ACCOUNT, address: Sha256::digest(format!("address\0{address}")).to_vec() }
+    }
+
+    /// By way of the identity provider. Nobody has said yet for which account, and guesses are made elsewhere, so that one
+    /// address may try as often for all as for one.
+    pub(crate) fn at_provider(address: &str) -> Self {
+        let address = network_of(address);
+        Self {
+            account: Sha256::digest(format!("provider\0{address}")).to_vec(),
+            for_account: FROM_ADDRESS,
+            address: Sha256::digest(format!("address\0{address}")).to_vec(),
+        }
     }
 }
 
@@ -52,7 +64,7 @@ pub(crate) async fn admit(db: &DatabaseConnection, attempt: &Attempt, now: Times
     let wait = |counted: Counted, limit: i64| {
         (counted.attempts > limit).then(|| (counted.since + WINDOW).duration_since(now).max(SignedDuration::ZERO))
     };
-    match wait(account, FOR_ACCOUNT).max(wait(address, FROM_ADDRESS)) {
+    match wait(account, attempt.for_account).max(wait(address, FROM_ADDRESS)) {
         None => Ok(()),
         Some(wait) => {
             Err(AuthError::TooManyAttempts { retry_after: wait.try_into().unwrap_or(Duration::from_mins(1)) })

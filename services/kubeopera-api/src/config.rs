@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ipnet::IpNet;
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
 
 /// How the API is served.
@@ -10,14 +11,24 @@ pub struct Config {
     /// Other origins whose pages may change things, such as `https://kubeopera.acme.com` behind a proxy that rewrites the
     /// Host header. The page's own origin needs no mention.
     pub trusted_origins: Vec<String>,
+    /// Where people open the dashboard, such as `https://kubeopera.acme.com`. If it is https://, browsers are told to come
+    /// by no other way.
+    pub external_url: Option<String>,
+    /// Proxies whose X-Forwarded-For is believed.
+    pub trusted_proxies: Vec<IpNet>,
     /// A request that is not answered by then is given up.
     pub request_limit: Duration,
 }
 
 impl Default for Config {
-    /// No other origins, 30 s.
+    /// No other origins, no proxies, 30 s.
     fn default() -> Self {
-        Self { trusted_origins: Vec::new(), request_limit: Duration::from_secs(30) }
+        Self {
+            trusted_origins: Vec::new(),
+            external_url: None,
+            trusted_proxies: Vec::new(),
+            request_limit: Duration::from_secs(30),
+        }
     }
 }
 

@@ -4,14 +4,15 @@
 mod aws;
 mod google;
 
-use std::time::Duration;
-
 use auth_service_contract::{CheckOutcome, CloudAccess, CredentialError};
 use jiff::Timestamp;
 use reqwest::{RequestBuilder, StatusCode};
 use url::Url;
 
-use crate::credentials::gcp_key::TOKEN_URI;
+use crate::{
+    credentials::gcp_key::TOKEN_URI,
+    outbound::{self, NoAnswer},
+};
 
 /// No answer of either is as large.
 const LARGEST: usize = 64 * 1024;
@@ -35,17 +36,6 @@ impl Default for Clouds {
 #[expect(clippy::expect_used, reason = "both addresses are constants above, which every test of this file parses")]
 fn address(constant: &'static str) -> Url {
     constant.parse().expect("an address in this file is one")
-}
-
-/// A cloud gave no answer that means anything.
-#[derive(Debug, thiserror::Error)]
-enum NoAnswer {
-    #[error("the request could not be made")]
-    NotMade(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("there was no answer")]
-    Unreachable(#[source] reqwest::Error),
-    #[error("the answer was {0} and not one that we know")]
-    Unknown(StatusCode),
 }
 
 impl Clouds {
@@ -77,25 +67,9 @@ fn refused(message: impl Into<String>) -> CheckOutcome {
     CheckOutcome::Refused { message: message.into() }
 }
 
-/// Sends a request once: no redirects, no repetition, a limit to everything.
+/// Sends a request and reads no more than [`LARGEST`] of the answer.
 async fn send(request: impl FnOnce(&reqwest::Client) -> RequestBuilder) -> Result<(StatusCode, String), NoAnswer> {
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_secs(15))
-        .build()
-        .map_err(NoAnswer::Unreachable)?;
-    let mut answer = request(&client).send().await.map_err(|error| NoAnswer::Unreachable(error.without_url()))?;
-    let status = answer.status();
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| NoAnswer::Unreachable(error.without_url()))? {
-        if body.len() + chunk.len() > LARGEST {
-            return Err(NoAnswer::Unknown(status));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    String::from_utf8(body).map(|text| (status, text)).map_err(|_| NoAnswer::Unknown(status))
+    outbound::send(LARGEST, request).await
 }
 
 #[cfg(test)]

@@ -67,7 +67,8 @@ impl Issuer {
         &self.text
     }
 
-    pub(super) fn host(&self) -> &str {
+    /// Name or address of the machine.
+    pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 

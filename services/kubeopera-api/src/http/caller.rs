@@ -1,20 +1,20 @@
 //! Who is let in: a browser by its cookie, a script by its token. It fails closed: a handler that wants a [`Caller`] on a route without a session gets none, and answers
 //! 401.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
 use auth_service_contract::{Role, TOKEN_PREFIX};
 use axum::{
-    extract::{ConnectInfo, FromRequestParts, Request, State},
+    extract::{FromRequestParts, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use axum_extra::extract::CookieJar;
-use http::{HeaderMap, HeaderName, header, request::Parts};
+use http::{HeaderMap, HeaderName, Method, header, request::Parts};
 use service_kit::Problem;
 use vocabulary::Secret;
 
-use super::session::COOKIE;
+use super::{proxies::ClientAddress, session::COOKIE};
 use crate::{
     app::{Caller, Platform, Proof},
     error::AppError,
@@ -30,11 +30,22 @@ pub(crate) async fn require_session(
     match platform.caller(proof, address(request.extensions())).await {
         Ok(caller) => {
             tracing::debug!(user.id = %caller.user.id, role = role(&caller), "let in");
+            if caller.must_change_password && !is_about_oneself(&request, &caller) {
+                return AppError::PasswordChangeRequired.into_response();
+            }
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
         Err(error) => error.into_response(),
     }
+}
+
+/// What is left to somebody who has to choose another password first: to do so, and to see who they are. Logging out needs
+/// no session.
+fn is_about_oneself(request: &Request, caller: &Caller) -> bool {
+    let (method, path) = (request.method(), request.uri().path());
+    method == Method::GET && path == "/api/v1/session"
+        || method == Method::PUT && path == format!("/api/v1/users/{}/password", caller.user.id)
 }
 
 fn role(caller: &Caller) -> &'static str {
@@ -81,7 +92,7 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<Secret> {
     CookieJar::from_headers(headers).get(COOKIE).map(|cookie| Secret::new(cookie.value()))
 }
 
-/// Where a request comes from: the other end of the connection. Headers that claim something else are not believed.
+/// Where a request comes from: the other end of the connection, or where a trusted proxy says.
 #[derive(Debug, Clone)]
 pub(crate) struct Address(pub(crate) String);
 
@@ -93,5 +104,5 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
 }
 
 fn address(extensions: &http::Extensions) -> String {
-    extensions.get::<ConnectInfo<SocketAddr>>().map_or_else(|| "unknown".to_owned(), |peer| peer.0.ip().to_string())
+    extensions.get::<ClientAddress>().map_or_else(|| "unknown".to_owned(), |client| client.0.to_string())
 }

@@ -42,6 +42,8 @@ pub(crate) struct Credentials {
 pub(crate) struct Session {
     /// Whose it is.
     user: User,
+    /// Whether it is good for nothing but choosing another password, `PUT /api/v1/users/{id}/password`.
+    must_change_password: bool,
     /// When it ends whatever happens. It ends earlier when it is not used for half an hour.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
@@ -52,7 +54,7 @@ pub(crate) struct Session {
 pub(crate) struct User {
     /// Stable identity.
     id: Uuid,
-    /// Name to log in with.
+    /// Name to log in with; of somebody from the identity provider, what they are called there.
     username: String,
     /// What they may do.
     role: Role,
@@ -117,7 +119,11 @@ pub(crate) async fn create_session(
     let previous = token(&headers);
     let opened = platform.log_in(&credentials.username, &credentials.password, &address, previous.as_ref()).await?;
     let cookie = cookie(opened.token.reveal().to_owned());
-    let session = Session { user: opened.user.into(), expires_at: opened.expires_at };
+    let session = Session {
+        user: opened.user.into(),
+        must_change_password: opened.must_change_password,
+        expires_at: opened.expires_at,
+    };
     Ok((CookieJar::new().add(cookie), Json(session)))
 }
 
@@ -133,7 +139,11 @@ pub(crate) async fn create_session(
     )
 )]
 pub(crate) async fn get_session(caller: Caller) -> Json<Session> {
-    Json(Session { user: caller.user.into(), expires_at: caller.expires_at })
+    Json(Session {
+        user: caller.user.into(),
+        must_change_password: caller.must_change_password,
+        expires_at: caller.expires_at,
+    })
 }
 
 /// Logs out. Without a session nothing happens.
@@ -149,7 +159,7 @@ pub(crate) async fn delete_session(
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, AppError> {
     if let Some(token) = token(&headers) {
-        platform.log_out(&token, address).await?;
+        platform.log_out(&token, &address).await?;
     }
     let mut gone = cookie(String::new());
     gone.make_removal();

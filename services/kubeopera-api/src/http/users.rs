@@ -37,12 +37,23 @@ pub(crate) struct Person {
     username: String,
     /// What they may do.
     role: Role,
+    /// How they log in.
+    way: Way,
     /// Since when they are known.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// Since when they are kept from logging in. Null if they are not.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     disabled_at: Option<Timestamp>,
+}
+
+/// How somebody logs in.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum Way {
+    Password,
+    Oidc,
 }
 
 /// Everybody who may log in.
@@ -92,8 +103,12 @@ pub(crate) struct NewPassword {
 
 impl From<contract::Person> for Person {
     fn from(person: contract::Person) -> Self {
-        let contract::Person { user, created_at, disabled_at } = person;
-        Self { id: user.id, username: user.username, role: user.role.into(), created_at, disabled_at }
+        let contract::Person { user, way, created_at, disabled_at } = person;
+        let way = match way {
+            contract::Way::Password => Way::Password,
+            contract::Way::Provider => Way::Oidc,
+        };
+        Self { id: user.id, username: user.username, role: user.role.into(), way, created_at, disabled_at }
     }
 }
 
