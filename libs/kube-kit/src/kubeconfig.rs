@@ -17,6 +17,7 @@ use kube::{Client, Config};
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
+pub use self::address::is_forbidden_host;
 use self::{
     address::{is_forbidden, is_forbidden_name},
     file::{Cluster, File, NamedCluster, NamedUser, User},

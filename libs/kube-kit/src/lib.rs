@@ -16,7 +16,9 @@ pub use access::is_cluster_admin;
 pub use apply::{Applier, wait_until};
 pub use client::{Limits, guarded};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
-pub use kubeconfig::{Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig};
+pub use kubeconfig::{
+    Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig, is_forbidden_host,
+};
 pub use provider_id::provider_of;
 pub use read::{View, null_as_empty, read, read_all};
 pub use trouble::{Attempt, is_not_found, printable, trouble, word};

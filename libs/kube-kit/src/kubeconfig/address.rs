@@ -2,7 +2,24 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use url::{Host, Url};
+
 use super::KubeconfigOptions;
+
+/// Whether a URL's host is spelled as nobody spells one (`0x7f.1`, full-width digits), is this machine or the cluster it
+/// is on, or is a cloud's metadata service. Schemes that the URL standard does not know, such as `ssh`, are judged alike.
+/// A name is judged as such; what it resolves to is not looked at.
+pub fn is_forbidden_host(url: &Url) -> bool {
+    let given = url.host_str().unwrap_or_default().to_ascii_lowercase();
+    let canonical = Url::parse(&format!("https://{given}/")).ok();
+    match canonical.as_ref().and_then(Url::host) {
+        Some(host) if host.to_string() != given => true,
+        Some(Host::Ipv4(address)) => is_forbidden(address.into(), KubeconfigOptions::default()),
+        Some(Host::Ipv6(address)) => is_forbidden(address.into(), KubeconfigOptions::default()),
+        Some(Host::Domain(name)) => is_forbidden_name(name, KubeconfigOptions::default()),
+        None => true,
+    }
+}
 
 /// Names that lead into this machine or into the cluster KubeOpera itself runs on.
 pub(super) fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool {

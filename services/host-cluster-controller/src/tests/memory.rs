@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use auth_service_contract::{ActiveSession, Auth, AuthError, Session};
 use gitops_scaffolder_contract::{
-    Destination, GitCredential, GitOpsScaffolder, Present, TreeInputs, TreeSeen, WrittenTree,
+    Destination, GitCredential, GitOpsScaffolder, Present, RepositoryCheck, TreeInputs, TreeSeen, WrittenTree,
 };
 use host_cluster_controller_crd::{FINALIZER, HostCluster, HostClusterStatus, NodeCount, Phase};
 use host_cluster_controller_decide::{
@@ -36,8 +36,10 @@ pub(super) struct State {
     pub(super) password: Option<String>,
     pub(super) administrator: Option<(String, String)>,
     pub(super) commits: Vec<String>,
+    /// Version of the Secrets on the management cluster.
+    pub(super) secret_version: u32,
     flux: bool,
-    git_secret: Option<String>,
+    pub(super) git_secret: Option<String>,
     sync: Option<SyncWanted>,
     suspended: bool,
     kustomizations: bool,
@@ -268,7 +270,7 @@ impl Flux for Memory {
 impl Secrets for Memory {
     async fn look(&self, _: &SecretName) -> Result<SecretSeen, Trouble> {
         self.called("look at secret")?;
-        Ok(SecretSeen::Present { version: "17".to_owned() })
+        Ok(SecretSeen::Present { version: self.state().secret_version.to_string() })
     }
 
     async fn git_credentials(&self, _: &SecretName) -> Result<GitCredentials, Trouble> {
@@ -317,6 +319,10 @@ impl GitOpsScaffolder for Memory {
             tree_hash: hash,
             kept_edits: Vec::new(),
         })
+    }
+
+    async fn check(&self, _: &Destination) -> Result<RepositoryCheck, Trouble> {
+        panic!("the controller tries no repositories")
     }
 }
 

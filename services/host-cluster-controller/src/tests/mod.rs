@@ -125,6 +125,21 @@ async fn a_tree_that_is_not_in_git_any_more_is_written_again_once_it_was_looked_
 }
 
 #[tokio::test]
+async fn another_git_credential_reaches_the_cluster_in_whatever_phase_it_is() {
+    for phase in [Phase::InstallingKubeOpera, Phase::Ready] {
+        let memory = Memory::with(host_cluster());
+        until(&memory, phase).await;
+        assert_eq!(memory.state().git_secret.as_deref(), Some("0"));
+
+        memory.state().secret_version = 1;
+        pass(&memory).await;
+
+        assert_eq!(memory.state().git_secret.as_deref(), Some("1"), "{phase:?}");
+        assert_eq!(memory.phase(), Some(phase), "the phase stays");
+    }
+}
+
+#[tokio::test]
 async fn no_more_is_looked_at_than_the_milestone_needs() {
     let memory = Memory::with(host_cluster());
     pass(&memory).await;

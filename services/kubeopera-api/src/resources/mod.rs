@@ -1,6 +1,8 @@
 //! The HostCluster resources: watched, made when the outbox says so, and repaired when they and the records disagree.
 
 pub(crate) mod access;
+pub(crate) mod bindings;
+pub(crate) mod git_credentials;
 pub(crate) mod input_kubeconfig;
 mod labels;
 pub(crate) mod observed;

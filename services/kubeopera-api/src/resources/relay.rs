@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, Trouble, TroubleKind};
 
 use super::{
-    labels,
+    git_credentials, labels,
     removal::{Gone, remove},
     resources,
 };
@@ -139,16 +139,25 @@ fn being_deleted() -> Trouble {
     Trouble::waiting("BeingDeleted", "An earlier HostCluster resource is still being deleted.")
 }
 
-/// Only the built-in repository's address is KubeOpera's to say; that of another is left as somebody may have written it.
+/// Writes what is KubeOpera's to say about the repository: the address of the built-in one, and where the credential is
+/// that people have set. The rest is left as somebody may have written it.
 async fn follow_repository(api: &Api<HostCluster>, existing: &HostClusterSpec, record: &Record) -> Result<(), Trouble> {
-    let url = &record.spec.git_ops_repo_url;
+    let (url, secret) = (&record.spec.git_ops_repo_url, &record.spec.git_credentials_secret_ref);
     let is_built_in = |spec: &HostClusterSpec| spec.git_credentials_secret_ref == BUILT_IN_GIT_CREDENTIALS;
-    if existing.git_ops_repo_url == *url || !is_built_in(existing) || !is_built_in(&record.spec) {
-        return Ok(());
-    }
+    let change = if existing.git_ops_repo_url == *url {
+        if existing.git_credentials_secret_ref == *secret || !git_credentials::is_of_setting(secret) {
+            return Ok(());
+        }
+        serde_json::json!({ "gitCredentialsSecretRef": secret })
+    } else {
+        if !is_built_in(existing) || !is_built_in(&record.spec) {
+            return Ok(());
+        }
+        serde_json::json!({ "gitOpsRepoURL": url })
+    };
     let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-    let patch = Patch::Merge(serde_json::json!({ "spec": { "gitOpsRepoURL": url } }));
-    let attempt = Attempt("write the repository's address into the HostCluster resource");
+    let patch = Patch::Merge(serde_json::json!({ "spec": change }));
+    let attempt = Attempt("write the repository's address and credential into the HostCluster resource");
     api.patch(&record.id.to_string(), &params, &patch).await.map(drop).map_err(|error| trouble(attempt, &error))
 }
 

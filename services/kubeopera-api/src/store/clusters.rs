@@ -11,7 +11,7 @@ use sea_orm::{
 use serde::Serialize;
 use service_kit::database::Micros;
 use uuid::Uuid;
-use vocabulary::{ClusterId, ClusterLabels, ClusterName};
+use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName};
 
 use super::revisions;
 
@@ -191,6 +191,22 @@ pub(crate) async fn ids(db: &impl ConnectionTrait) -> Result<Vec<ClusterId>, DbE
 pub(crate) async fn outside_of(db: &impl ConnectionTrait, git_url: &str) -> Result<Vec<Record>, DbErr> {
     let rows = Entity::find().filter(Column::GitUrl.ne(git_url)).all(db).await?;
     rows.into_iter().map(Record::try_from).collect()
+}
+
+/// Clusters whose tree is at a repository's URL.
+pub(crate) async fn in_repository(db: &impl ConnectionTrait, git_url: &str) -> Result<Vec<Record>, DbErr> {
+    let rows = Entity::find().filter(Column::GitUrl.eq(git_url)).all(db).await?;
+    rows.into_iter().map(Record::try_from).collect()
+}
+
+/// Writes down that the credentials for a cluster's repository are in another Secret.
+pub(crate) async fn use_git_credentials(
+    tx: &DatabaseTransaction,
+    record: &Record,
+    secret: &SecretName,
+) -> Result<(), DbErr> {
+    let spec = HostClusterSpec { git_credentials_secret_ref: secret.to_string(), ..record.spec.clone() };
+    change(tx, record.id).await?.col_expr(Column::Spec, Expr::value(json(&spec)?)).exec(tx).await.map(|_| ())
 }
 
 /// Writes down that the repository with a cluster's tree has another URL.

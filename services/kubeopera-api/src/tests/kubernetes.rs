@@ -196,8 +196,8 @@ impl ApiServer {
                     resource["metadata"]["deletionTimestamp"] = "2026-11-30T09:00:00Z".into();
                 } else {
                     let change: Value = serde_json::from_slice(body).unwrap();
-                    if let Some(url) = change["spec"].get("gitOpsRepoURL") {
-                        resource["spec"]["gitOpsRepoURL"] = url.clone();
+                    for (field, value) in change["spec"].as_object().into_iter().flatten() {
+                        resource["spec"][field] = value.clone();
                     }
                     resource["metadata"]["annotations"] = change["metadata"]["annotations"].clone();
                 }
@@ -300,6 +300,13 @@ impl State {
                     StatusCode::OK,
                     &json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": items}),
                 )
+            }
+            (&Method::PATCH, one) => {
+                let mut secret: Value = serde_json::from_slice(body).unwrap();
+                let name = one.rsplit('/').next().unwrap().to_owned();
+                secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
+                self.secrets.insert(name, secret.clone());
+                answer(StatusCode::OK, &secret)
             }
             (method, one) => {
                 let name = one.rsplit('/').next().unwrap();

@@ -1,0 +1,76 @@
+//! The Secrets with Git credentials that people have set: one for each repository, so that clusters whose trees are in
+//! another one keep theirs.
+
+use std::collections::BTreeMap;
+
+use gitops_scaffolder_contract::{CredentialIncomplete, GitCredential};
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, NAMESPACE};
+use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
+use kube::{
+    Api, Client,
+    api::{ObjectMeta, Patch, PatchParams},
+};
+use kube_kit::{Attempt, trouble};
+use sha2::{Digest, Sha256};
+use vocabulary::{GitUrl, NotAcceptable, Secret, SecretName, Trouble, hex};
+
+const MANAGER: &str = "kubeopera-api";
+const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
+/// Label: what the Secret is for.
+const SETTING: (&str, &str) = ("kubeopera.io/setting", "git");
+const PREFIX: &str = "git-credentials-";
+
+fn secrets(client: &Client) -> Api<SecretObject> {
+    Api::namespaced(client.clone(), NAMESPACE)
+}
+
+/// The name of the Secret for a repository.
+pub(crate) fn secret_of(url: &GitUrl) -> Result<SecretName, NotAcceptable> {
+    let digest: String = hex(&Sha256::digest(url.as_str())).chars().take(16).collect();
+    format!("{PREFIX}{digest}").parse()
+}
+
+/// Whether a Secret is one that people's settings are kept in, by its name.
+pub(crate) fn is_of_setting(secret: &str) -> bool {
+    secret.starts_with(PREFIX)
+}
+
+/// Makes the Secret hold exactly this credential, for this repository.
+pub(crate) async fn keep(
+    client: &Client,
+    name: &SecretName,
+    repository: &GitUrl,
+    credential: &GitCredential,
+) -> Result<(), Trouble> {
+    let data = credential.keys().into_iter().map(|(key, text)| (key.to_owned(), ByteString(text.as_bytes().to_vec())));
+    let labels = [MANAGED_BY, SETTING].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let secret = SecretObject {
+        metadata: ObjectMeta {
+            name: Some(name.to_string()),
+            namespace: Some(NAMESPACE.to_owned()),
+            labels: Some(labels.into()),
+            annotations: Some([(ANNOTATION_GIT_REPOSITORY.to_owned(), repository.to_string())].into()),
+            ..ObjectMeta::default()
+        },
+        data: Some(data.collect()),
+        type_: Some("Opaque".to_owned()),
+        ..SecretObject::default()
+    };
+    let params = PatchParams::apply(MANAGER).force();
+    let kept = secrets(client).patch(name.as_str(), &params, &Patch::Apply(&secret)).await;
+    kept.map(drop).map_err(|error| trouble(Attempt("store the Git credential in a Secret"), &error))
+}
+
+/// The credential to push with; none if there is no such Secret. One that cannot be used is told in a sentence.
+pub(crate) async fn read(
+    client: &Client,
+    name: &SecretName,
+) -> Result<Option<Result<GitCredential, CredentialIncomplete>>, Trouble> {
+    let found = secrets(client).get_opt(name.as_str()).await;
+    let found = found.map_err(|error| trouble(Attempt("read the Secret with the Git credential"), &error))?;
+    let Some(secret) = found else { return Ok(None) };
+    let data: BTreeMap<String, ByteString> = secret.data.unwrap_or_default();
+    let key = |key: &str| std::str::from_utf8(&data.get(key)?.0).ok().map(Secret::new);
+    let nothing = CredentialIncomplete("It needs the keys username and password, or identity and known_hosts.");
+    Ok(Some(GitCredential::read(key, "").and_then(|credential| credential.ok_or(nothing))))
+}
