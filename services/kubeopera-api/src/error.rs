@@ -47,6 +47,12 @@ pub(crate) enum AppError {
     NotConfirmed,
     #[error("another cluster has this name")]
     NameTaken,
+    #[error("the name is part of what is in the cloud")]
+    NameIsInCloud,
+    #[error("it was changed meanwhile")]
+    ChangedMeanwhile,
+    #[error("the cluster has no kubeconfig to replace")]
+    NoKubeconfig(String),
     #[error("another cluster has this Git path")]
     GitPathInUse { by: ClusterName },
     #[error("another request had this Idempotency-Key")]
@@ -133,6 +139,23 @@ impl From<AppError> for Problem {
             AppError::NameTaken => {
                 Self::new(StatusCode::CONFLICT, "name_taken", "Another cluster has this name.").field("name")
             }
+            AppError::NameIsInCloud => Self::new(
+                StatusCode::CONFLICT,
+                "name_is_in_cloud",
+                "KubeOpera provisioned this cluster, and its name is part of the names of its infrastructure, so it stays.",
+            )
+            .field("name")
+            .hint("Use labels to mark it."),
+            AppError::ChangedMeanwhile => Self::new(
+                StatusCode::PRECONDITION_FAILED,
+                "changed_meanwhile",
+                "Somebody else changed this cluster since you saw it, so your change was not made.",
+            )
+            .field("If-Match")
+            .hint("Read it again, and make your change to what it is now."),
+            AppError::NoKubeconfig(message) => {
+                Self::new(StatusCode::CONFLICT, "no_kubeconfig_to_replace", message).field("kubeconfig")
+            }
             AppError::GitPathInUse { by } => Self::new(
                 StatusCode::CONFLICT,
                 "git_path_in_use",
@@ -167,7 +190,7 @@ fn kubeconfig(finding: Finding) -> Problem {
     let status = match finding.code {
         "kubeconfig_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
         "kubeconfig_malformed" => StatusCode::BAD_REQUEST,
-        "cluster_already_known" | "is_host_cluster" => StatusCode::CONFLICT,
+        "cluster_already_known" | "is_host_cluster" | "another_cluster" => StatusCode::CONFLICT,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
     let problem = Problem::new(status, finding.code, finding.message);

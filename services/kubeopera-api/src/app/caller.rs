@@ -62,6 +62,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::CheckKubeconfig
         | Action::TryToConnect
         | Action::ConnectCluster
+        | Action::ChangeCluster
+        | Action::ReplaceKubeconfig
         | Action::DisconnectCluster
         | Action::RetryCluster => {
             matches!(role, Role::PlatformAdministrator | Role::Operator)

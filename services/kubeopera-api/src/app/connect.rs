@@ -6,7 +6,7 @@
 
 use host_cluster_controller_crd::{HostClusterSpec, Mode};
 use jiff::Timestamp;
-use kube_kit::{Discovery, HOW_TO_MAKE_A_TOKEN, Kubeconfig};
+use kube_kit::{Discovery, HOW_TO_MAKE_A_TOKEN, Kubeconfig, ValidKubeconfig};
 use sea_orm::ConnectionTrait;
 use service_kit::database::{begin_write, is_conflict, is_unique_violation};
 use sha2::{Digest, Sha256};
@@ -200,19 +200,26 @@ impl Platform {
 }
 
 impl Wanted {
-    /// What the chosen context names, and what to keep of the file: all of it.
-    fn usable(&self) -> Result<(kube_kit::ValidKubeconfig, Given<'_>), Finding> {
-        let file = Kubeconfig::read(&self.kubeconfig)?;
-        let chosen = self.context.as_deref().or_else(|| file.preferred_context());
-        let context = chosen.ok_or_else(|| {
-            let message = format!("The kubeconfig has several contexts and none of them is the current one. Choose one. {HOW_TO_MAKE_A_TOKEN}");
-            Finding::new("kubeconfig_no_current_context", Some("context".to_owned()), message)
-        })?;
-        let kubeconfig = doctor::usable(&file, context)?;
-        let is_current = file.contexts().any(|known| known.is_current && known.name == context);
-        let context = if is_current { None } else { Some(context.to_owned()) };
-        Ok((kubeconfig, Given { kubeconfig: &self.kubeconfig, context }))
+    fn usable(&self) -> Result<(ValidKubeconfig, Given<'_>), Finding> {
+        chosen(&self.kubeconfig, self.context.as_deref())
     }
+}
+
+/// What the chosen context of a file names, or without a choice its preferred one; and what to keep of the file: all of
+/// it.
+pub(super) fn chosen<'a>(kubeconfig: &'a [u8], context: Option<&str>) -> Result<(ValidKubeconfig, Given<'a>), Finding> {
+    let file = Kubeconfig::read(kubeconfig)?;
+    let chosen = context.or_else(|| file.preferred_context());
+    let context = chosen.ok_or_else(|| {
+        let message = format!(
+            "The kubeconfig has several contexts and none of them is the current one. Choose one. {HOW_TO_MAKE_A_TOKEN}"
+        );
+        Finding::new("kubeconfig_no_current_context", Some("context".to_owned()), message)
+    })?;
+    let usable = doctor::usable(&file, context)?;
+    let is_current = file.contexts().any(|known| known.is_current && known.name == context);
+    let context = if is_current { None } else { Some(context.to_owned()) };
+    Ok((usable, Given { kubeconfig, context }))
 }
 
 /// Two clusters share neither a name nor a folder, and no folder lies in another's.

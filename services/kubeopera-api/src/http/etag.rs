@@ -30,9 +30,11 @@ fn tag(strong: Option<i64>, json: &[u8]) -> String {
     }
 }
 
-/// The revision of what somebody saw before they changed it, from `If-Match`. Of a tag only that part counts: how a
-/// cluster does changes by itself and makes nobody's change an old one.
-pub(super) fn seen(headers: &HeaderMap) -> Result<i64, Problem> {
+/// The revision of what somebody saw before they changed it, from `If-Match`; `None` if they want their change whatever
+/// it is. Of a tag only that part counts: how a cluster does changes by itself and makes nobody's change an old one.
+pub(super) fn seen(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
+    /// Of nothing that ever was.
+    const UNHEARD_OF: i64 = -1;
     let Some(value) = headers.get(header::IF_MATCH) else {
         return Err(Problem::new(
             StatusCode::PRECONDITION_REQUIRED,
@@ -40,16 +42,10 @@ pub(super) fn seen(headers: &HeaderMap) -> Result<i64, Problem> {
             "A change needs the header If-Match with the ETag of what was seen, so that nobody's change is lost.",
         )
         .field("If-Match")
-        .hint("Read it again and send the ETag that comes with it."));
+        .hint("Read it, and send the ETag that comes with it."));
     };
-    let tag = value.to_str().ok().and_then(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"'));
-    let revision = tag.and_then(|tag| tag.split_once('-')?.0.parse().ok());
-    revision.ok_or_else(|| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "if_match_invalid",
-            "The header If-Match takes one strong ETag, exactly as it came.",
-        )
-        .field("If-Match")
-    })
+    let value = value.to_str().unwrap_or_default().trim();
+    let tag = value.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')?.split_once('-'));
+    let revision = tag.and_then(|(revision, _)| revision.parse().ok());
+    Ok(if value == "*" { None } else { Some(revision.unwrap_or(UNHEARD_OF)) })
 }

@@ -4,6 +4,7 @@ mod caller;
 mod clusters;
 mod connect;
 mod credentials;
+mod describe;
 mod etag;
 mod events;
 mod fields;
@@ -15,6 +16,7 @@ mod page;
 mod parting;
 mod proxies;
 mod query;
+mod replace_kubeconfig;
 mod retry;
 mod session;
 mod sessions;
@@ -83,7 +85,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(session::get_session))
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
-        .routes(routes!(clusters::get_cluster, parting::delete_cluster))
+        .routes(routes!(clusters::get_cluster, describe::change_cluster, parting::delete_cluster))
         .routes(routes!(monitor::compare_clusters))
         .routes(routes!(monitor::monitor_cluster))
         .routes(routes!(retry::retry_cluster))
@@ -108,6 +110,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
 fn guarded_routes_for_files() -> OpenApiRouter<Arc<Platform>> {
     OpenApiRouter::new()
         .routes(routes!(connect::connect_cluster))
+        .routes(routes!(replace_kubeconfig::replace_kubeconfig))
         .routes(routes!(kubeconfig_check::check_kubeconfig))
         .layer(DefaultBodyLimit::max(LARGEST_FILE_BODY))
 }

@@ -12,6 +12,8 @@ use kube::{
 use kube_kit::{Attempt, is_not_found, trouble};
 use vocabulary::{ClusterId, Trouble};
 
+/// Field manager of what is written.
+const MANAGER: &str = "kubeopera-api";
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
 /// The supplied file, byte by byte.
 const KUBECONFIG: &str = "kubeconfig";
@@ -67,13 +69,28 @@ impl Given<'_> {
 
 /// Makes the Secret exist. One that is there is never written over.
 pub(crate) async fn keep(client: &Client, cluster: ClusterId, given: &Given<'_>) -> Result<Kept, Trouble> {
-    let params = PostParams { field_manager: Some("kubeopera-api".to_owned()), ..PostParams::default() };
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
     match secrets(client).create(&params, &given.secret(cluster)).await {
         Ok(_) => Ok(Kept::Now),
         Err(kube::Error::Api(status)) if status.is_already_exists() => {
             Ok(if is(client, cluster, given).await? { Kept::Before } else { Kept::Another })
         }
         Err(error) => Err(trouble(Attempt("store the kubeconfig in a Secret"), &error)),
+    }
+}
+
+/// Makes the Secret hold exactly this, whatever it held. Of two at once the later one counts.
+pub(crate) async fn replace(client: &Client, cluster: ClusterId, given: &Given<'_>) -> Result<Kept, Trouble> {
+    if is(client, cluster, given).await? {
+        return Ok(Kept::Before);
+    }
+    // A merge would leave keys behind that were not given, and an apply those that another way of writing made.
+    let (wanted, name) = (given.secret(cluster), cluster.input_kubeconfig_secret());
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    match secrets(client).replace(&name, &params, &wanted).await {
+        Ok(_) => Ok(Kept::Now),
+        Err(error) if is_not_found(&error) => keep(client, cluster, given).await,
+        Err(error) => Err(trouble(Attempt("replace the kubeconfig in its Secret"), &error)),
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) enum Action {
     /// A kubeconfig was tried, whatever came of it.
     TryToConnect,
     ConnectCluster,
+    /// A cluster got another name or other labels.
+    ChangeCluster,
+    ReplaceKubeconfig,
     DisconnectCluster,
     DeleteCluster,
     RetryCluster,
@@ -91,6 +94,8 @@ impl Action {
             Self::CheckKubeconfig => "check_kubeconfig",
             Self::TryToConnect => "try_to_connect",
             Self::ConnectCluster => "connect_cluster",
+            Self::ChangeCluster => "change_cluster",
+            Self::ReplaceKubeconfig => "replace_kubeconfig",
             Self::DisconnectCluster => "disconnect_cluster",
             Self::DeleteCluster => "delete_cluster",
             Self::RetryCluster => "retry_cluster",

@@ -226,15 +226,17 @@ pub(crate) async fn mark_host(tx: &DatabaseTransaction, id: ClusterId) -> Result
     change(tx, id).await?.col_expr(Column::IsHost, Expr::value(true)).exec(tx).await.map(|_| ())
 }
 
-/// Writes down a cluster's name and labels.
+/// Writes down a cluster's name and labels; `false` if the record is not any more what it was.
 pub(crate) async fn describe(
     tx: &DatabaseTransaction,
-    id: ClusterId,
+    record: &Record,
     name: &ClusterName,
     labels: &ClusterLabels,
-) -> Result<(), DbErr> {
-    let described = change(tx, id).await?.col_expr(Column::Name, Expr::value(name.as_str()));
-    described.col_expr(Column::Labels, Expr::value(json(labels)?)).exec(tx).await.map(|_| ())
+) -> Result<bool, DbErr> {
+    let described = change(tx, record.id).await?.col_expr(Column::Name, Expr::value(name.as_str()));
+    let described = described.col_expr(Column::Labels, Expr::value(json(labels)?));
+    let described = described.filter(Column::Revision.eq(record.revision));
+    Ok(described.exec(tx).await?.rows_affected > 0)
 }
 
 /// Writes down that KubeOpera is letting go of a cluster; `false` if that is known or the cluster is not on record.

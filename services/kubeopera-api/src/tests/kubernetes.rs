@@ -124,6 +124,11 @@ impl ApiServer {
         self.state.lock().unwrap().secrets.values().cloned().collect()
     }
 
+    /// Loses all Secrets, as when somebody deletes them.
+    pub(super) fn lose_secrets(&self) {
+        self.state.lock().unwrap().secrets.clear();
+    }
+
     /// Lets time pass over all Secrets.
     pub(super) fn age_secrets(&self) {
         for secret in self.state.lock().unwrap().secrets.values_mut() {
@@ -196,10 +201,11 @@ impl ApiServer {
                     resource["metadata"]["deletionTimestamp"] = "2026-11-30T09:00:00Z".into();
                 } else {
                     let change: Value = serde_json::from_slice(body).unwrap();
-                    for (field, value) in change["spec"].as_object().into_iter().flatten() {
-                        resource["spec"][field] = value.clone();
+                    let seen = &change["metadata"]["resourceVersion"];
+                    if !seen.is_null() && *seen != resource["metadata"]["resourceVersion"] {
+                        return Ok(refusal(StatusCode::CONFLICT, "Conflict"));
                     }
-                    resource["metadata"]["annotations"] = change["metadata"]["annotations"].clone();
+                    merge(&mut resource, &change);
                 }
                 // Like the controller, which is seen deleting first and lets go later.
                 state.tell("MODIFIED", &mut resource);
@@ -316,6 +322,11 @@ impl State {
                 if method == Method::DELETE {
                     self.secrets.remove(name);
                 }
+                if method == Method::PUT {
+                    let mut another: Value = serde_json::from_slice(body).unwrap();
+                    another["metadata"]["creationTimestamp"] = secret["metadata"]["creationTimestamp"].clone();
+                    self.secrets.insert(name.to_owned(), another);
+                }
                 answer(StatusCode::OK, &secret)
             }
         }
@@ -324,6 +335,21 @@ impl State {
     fn tell(&mut self, kind: &str, resource: &mut Value) {
         resource["metadata"]["resourceVersion"] = (self.log.len() + 1).to_string().into();
         self.log.push(json!({"type": kind, "object": resource}).to_string() + "\n");
+    }
+}
+
+/// A merge patch (RFC 7386).
+fn merge(target: &mut Value, change: &Value) {
+    let Value::Object(change) = change else { return *target = change.clone() };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (key, value) in change {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(key);
+        } else {
+            merge(&mut target[key], value);
+        }
     }
 }
 

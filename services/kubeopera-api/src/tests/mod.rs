@@ -4,6 +4,7 @@
 mod audit;
 mod connect;
 mod credentials;
+mod describe;
 mod elsewhere;
 mod events;
 mod installation;
@@ -15,6 +16,7 @@ mod parting;
 mod people;
 mod register;
 mod repair;
+mod replace_kubeconfig;
 mod retry;
 mod roles;
 mod secrets;

@@ -40,7 +40,7 @@ impl World {
     }
 
     /// A cluster that KubeOpera provisioned, with its resource.
-    async fn provisioned(&self) -> String {
+    pub(super) async fn provisioned(&self) -> String {
         let id = ClusterId::random();
         let spec = json!({
             "clusterID": id, "mode": "provision_vanilla", "provider": "aws", "region": "eu-north-1",

@@ -21,6 +21,8 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("GET", "/api/v1/session/oidc/callback", [404, 404, 404, 404]),
     ("GET", "/api/v1/clusters", [401, 200, 200, 200]),
     ("GET", "/api/v1/clusters/{id}", [401, 404, 404, 404]),
+    ("PATCH", "/api/v1/clusters/{id}", [401, 403, 428, 428]),
+    ("PUT", "/api/v1/clusters/{id}/kubeconfig", [401, 403, 415, 415]),
     ("DELETE", "/api/v1/clusters/{id}", [401, 403, 403, 415]),
     ("GET", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),

@@ -1,0 +1,105 @@
+//! Another kubeconfig for a cluster that is connected: the one it has ends, or was lost.
+//!
+//! host-cluster-controller sees the Secret change and validates it anew. Nothing else of the cluster changes, and the
+//! same again changes nothing.
+
+use host_cluster_controller_crd::Mode;
+use kube_kit::Discovery;
+use service_kit::database::begin_write;
+use vocabulary::ClusterId;
+
+use super::{Caller, Platform, connect::chosen, doctor::Known};
+use crate::{
+    error::AppError,
+    resources::input_kubeconfig::{self, Kept},
+    store::{
+        audit::{self, Action, Outcome},
+        budget,
+        clusters::{self, Record},
+    },
+    verdict::Finding,
+    view::Cluster,
+};
+
+impl Platform {
+    /// Replaces the kubeconfig that was supplied for a cluster, if the new one leads to the same cluster.
+    pub(crate) async fn replace_kubeconfig(
+        &self,
+        caller: &Caller,
+        id: ClusterId,
+        kubeconfig: &[u8],
+        context: Option<&str>,
+    ) -> Result<Cluster, AppError> {
+        let action = Action::ReplaceKubeconfig;
+        self.permit(caller, action).await?;
+        let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
+        refuse_without_kubeconfig(&record)?;
+        let spent = budget::spend(&self.db, caller.actor(), Action::TryToConnect).await?;
+        spent.map_err(|retry_after| AppError::TooManyCalls { retry_after })?;
+        let outcome = match self.replace(&record, kubeconfig, context).await {
+            Ok(Kept::Before) => Ok(Outcome::Unchanged),
+            Ok(Kept::Now | Kept::Another) => Ok(Outcome::Done),
+            Err(error) => Err(error),
+        };
+        let told = outcome.as_ref().copied().unwrap_or(Outcome::Denied);
+        audit::write(&self.db, caller.actor(), action, Some(id.to_string()), told).await?;
+        outcome?;
+        self.events.mark(id);
+        self.look_at(id).await?.ok_or(AppError::NoSuchCluster)
+    }
+
+    async fn replace(&self, record: &Record, kubeconfig: &[u8], context: Option<&str>) -> Result<Kept, AppError> {
+        let (usable, given) = chosen(kubeconfig, context)?;
+        let discovery = self.look_through(&usable).await?;
+        self.confirm_same(record, &discovery).await?;
+        Ok(input_kubeconfig::replace(&self.client, record.id, &given).await?)
+    }
+
+    /// The cluster at the other end has to be the one that is on record.
+    async fn confirm_same(&self, record: &Record, discovery: &Discovery) -> Result<(), AppError> {
+        match &record.kube_system_uid {
+            Some(uid) if *uid == discovery.uid => return Ok(()),
+            Some(_) => {}
+            // Taken on record from its resource, before anybody looked at which cluster it is.
+            None => {
+                let seen = self.observed.resource(record.id).and_then(|seen| seen.status.as_ref()?.cluster_uid.clone());
+                let is_known = self.known_as(&discovery.uid).await?.is_some();
+                if !is_known && seen.is_none_or(|uid| uid == discovery.uid) {
+                    let tx = begin_write(&self.db).await?;
+                    clusters::identify(&tx, record.id, &discovery.uid).await?;
+                    return Ok(tx.commit().await?);
+                }
+            }
+        }
+        let leads_to = match self.known_as(&discovery.uid).await? {
+            Some(Known::Connected(other)) => format!("to {}", other.name),
+            Some(Known::Host) => "to the cluster that KubeOpera runs on".to_owned(),
+            None => "to a cluster that KubeOpera does not know".to_owned(),
+        };
+        let message = format!(
+            "This kubeconfig leads {leads_to}, which is another cluster than {}: its kube-system namespace has another \
+             UID. A cluster that was built anew is another one, too: disconnect the old one and connect it.",
+            record.name
+        );
+        Err(Finding::new("another_cluster", Some("kubeconfig".to_owned()), message).into())
+    }
+}
+
+fn refuse_without_kubeconfig(record: &Record) -> Result<(), AppError> {
+    if record.removing_since.is_some() {
+        return Err(AppError::BeingRemoved);
+    }
+    let message = match (&record.spec.connect_kubeconfig_secret_ref, record.spec.mode) {
+        (Some(name), _) if *name == record.id.input_kubeconfig_secret() => return Ok(()),
+        (Some(name), _) => format!(
+            "The kubeconfig of this cluster is in Secret {name}, which KubeOpera did not make. Replace it there."
+        ),
+        (None, Mode::ConnectExisting) => {
+            "This is the cluster that KubeOpera runs on. It is reached by KubeOpera's own service account and has no \
+             kubeconfig."
+                .to_owned()
+        }
+        (None, _) => "KubeOpera provisioned this cluster and fetches its kubeconfig from the cloud itself.".to_owned(),
+    };
+    Err(AppError::NoKubeconfig(message))
+}
