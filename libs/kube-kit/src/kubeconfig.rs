@@ -10,6 +10,7 @@ mod encoding;
 mod expiry;
 mod file;
 mod refusals;
+mod secret;
 
 use base64::Engine;
 use jiff::Timestamp;
@@ -197,7 +198,8 @@ impl ValidKubeconfig {
     /// What is wrong with the certificate authority, whether or not a connection fails because of it.
     pub fn authority_flaws(&self) -> Vec<KubeconfigProblem> {
         let flaws = self.certificate_authority.as_deref().map(authority::flaws).unwrap_or_default();
-        let field = |message: &str| problem("certificate_authority_flawed", "kubeconfig.certificate-authority-data", message);
+        let field =
+            |message: &str| problem("certificate_authority_flawed", "kubeconfig.certificate-authority-data", message);
         flaws.into_iter().map(field).collect()
     }
 
