@@ -1,0 +1,184 @@
+//! Clusters that answer as Kubernetes does.
+
+use k8s_monitor_contract::{Assessed, Monitor, NodeCount, Penalty};
+use serde_json::json;
+use testkit_hostile_api_server::Cluster;
+
+use super::scene::{
+    EVENTS, METRICS, NODES, PODS, Watched, backing_off, glance, healthy, node, pod, running, score, snapshot,
+};
+use crate::Engine;
+
+#[tokio::test]
+async fn the_score_follows_each_change_by_the_table() {
+    let engine = Engine::default();
+    let watched = Watched::well(&engine).await;
+    let cluster = &watched.cluster;
+    score(&engine, watched.id, 100.0).await;
+
+    cluster.put(PODS, pod(1, "Failed", json!({})));
+    score(&engine, watched.id, 98.0).await;
+    cluster.put(PODS, pod(2, "Running", backing_off()));
+    score(&engine, watched.id, 95.5).await;
+    cluster.put(NODES, node("two", &["MemoryPressure"]));
+    let seen = score(&engine, watched.id, 87.5).await;
+    assert_eq!(seen.nodes, Some(NodeCount { total: 2, ready: 1 }));
+    cluster.put(NODES, node("two", &["Ready"]));
+    score(&engine, watched.id, 95.5).await;
+    cluster.put(PODS, pod(2, "Running", running()));
+    cluster.delete(PODS, "shop", "pod-1");
+    score(&engine, watched.id, 100.0).await;
+    cluster.delete(NODES, "", "two");
+    glance(&engine, watched.id, |glance| glance.nodes == Some(NodeCount { total: 1, ready: 1 })).await;
+}
+
+#[tokio::test]
+async fn every_deduction_names_its_object_and_what_cannot_be_seen_is_not_assessed() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    cluster.put(PODS, pod(1, "Failed", json!({})));
+    cluster.put(PODS, pod(2, "Running", running()));
+    let watched = Watched::of(&engine, cluster).await;
+
+    let seen = snapshot(&engine, watched.id, |snapshot| snapshot.health.is_some()).await;
+    let health = seen.health.as_ref().unwrap();
+    let [failed] = health.deductions.as_slice() else { panic!("{health:#?}") };
+    assert_eq!((failed.penalty, failed.object.as_ref().unwrap().name.as_str()), (Penalty::PodFailed, "pod-1"));
+    let unknown: Vec<_> = health.not_assessed.iter().map(|not| not.what).collect();
+    assert_eq!(unknown, [Assessed::Scheduler, Assessed::ControllerManager, Assessed::Cpu, Assessed::Memory]);
+    let [node] = seen.nodes.as_deref().unwrap() else { panic!("{seen:#?}") };
+    assert_eq!(node.requested.map(|requested| requested.cpu_millicores), Some(100));
+    assert_eq!((node.region.as_deref(), node.used), (Some("eu-north-1"), None));
+}
+
+#[tokio::test]
+async fn an_api_server_that_cannot_stream_lists_is_read_page_by_page() {
+    let engine = Engine::default();
+    let cluster = Cluster::new(false);
+    for number in 0..1234 {
+        cluster.put(PODS, pod(number, if number % 100 == 0 { "Failed" } else { "Running" }, running()));
+    }
+    cluster.put(NODES, node("one", &["Ready"]));
+    let watched = Watched::of(&engine, cluster).await;
+
+    let seen = score(&engine, watched.id, 74.0).await;
+    assert_eq!(seen.usage.as_ref().unwrap().cpu.requested, Some((1234 - 13) * 100));
+    watched.cluster.put(PODS, pod(0, "Running", running()));
+    score(&engine, watched.id, 76.0).await;
+}
+
+#[tokio::test]
+async fn a_forgotten_revision_is_read_anew_and_what_is_gone_meanwhile_is_gone() {
+    let engine = Engine::default();
+    let watched = Watched::well(&engine).await;
+    watched.cluster.put(PODS, pod(1, "Failed", json!({})));
+    watched.cluster.put(NODES, node("two", &[]));
+    score(&engine, watched.id, 93.0).await;
+
+    watched.server.refuse().await;
+    watched.cluster.delete(PODS, "shop", "pod-1");
+    watched.cluster.delete(NODES, "", "two");
+    watched.cluster.forget();
+    watched.server.come_back().await.unwrap();
+
+    score(&engine, watched.id, 100.0).await;
+}
+
+#[tokio::test]
+async fn usage_is_of_the_nodes_that_are_measured_and_says_so() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    cluster.put(NODES, node("two", &["Ready"]));
+    cluster.put(NODES, node("three", &["Ready"]));
+    let now = jiff::Timestamp::now().to_string();
+    let item = |name: &str, cpu: &str| json!({"metadata": {"name": name}, "timestamp": now, "usage": {"cpu": cpu, "memory": "8Gi"}});
+    let list = |items: serde_json::Value| json!({"items": items}).to_string();
+    cluster.say(
+        METRICS,
+        200,
+        list(json!([item("one", "3900m"), item("two", "3700000000n"), item("three", "NaN"), item("gone", "1")])),
+    );
+    let watched = Watched::of(&engine, cluster).await;
+
+    let seen =
+        glance(&engine, watched.id, |glance| glance.usage.as_ref().is_some_and(|usage| usage.measured_nodes > 0)).await;
+    let usage = seen.usage.as_ref().unwrap();
+    assert_eq!((usage.measured_nodes, usage.nodes), (2, 3));
+    assert_eq!(usage.not_measured.as_deref(), Some("2 of 3 nodes are measured."));
+    assert_eq!(usage.cpu.percent_used(), Some(95.0));
+    score(&engine, watched.id, 90.0).await;
+
+    watched.cluster.say(METRICS, 503, "service unavailable");
+    engine.refresh(std::time::Duration::from_secs(20)).await;
+    let seen = score(&engine, watched.id, 100.0).await;
+    let usage = seen.usage.as_ref().unwrap();
+    assert_eq!(usage.cpu.used, None);
+    assert!(usage.not_measured.as_ref().unwrap().contains("metrics-server"), "{usage:?}");
+}
+
+#[tokio::test]
+async fn the_control_plane_is_judged_by_readyz_and_by_the_leases_of_its_components() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    let lease = |age: i64| {
+        let renewed = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(age);
+        json!({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": renewed.to_string()}})
+            .to_string()
+    };
+    const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+    const MANAGER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
+    cluster.say(SCHEDULER, 200, lease(1));
+    cluster.say(MANAGER, 200, lease(20));
+    let watched = Watched::of(&engine, cluster).await;
+    score(&engine, watched.id, 62.0).await;
+
+    watched.cluster.say(MANAGER, 200, lease(0));
+    watched.cluster.say(
+        "/readyz",
+        500,
+        "[+]ping ok\n[-]poststarthook/x failed: reason withheld\nreadyz check failed\n",
+    );
+    engine.refresh(std::time::Duration::from_secs(20)).await;
+    score(&engine, watched.id, 77.0).await;
+
+    watched.cluster.say("/readyz", 200, "ok");
+    engine.refresh(std::time::Duration::from_secs(20)).await;
+    score(&engine, watched.id, 100.0).await;
+}
+
+#[tokio::test]
+async fn events_are_ordered_by_last_occurrence_told_once_and_capped() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    let event = |number: u32, times: serde_json::Value| {
+        let mut event = json!({
+            "metadata": {"name": format!("e-{number}"), "namespace": "shop", "uid": format!("u-{number}")},
+            "involvedObject": {"kind": "Pod", "namespace": "shop", "name": format!("pod-{number}")},
+            "reason": "BackOff", "message": "again", "type": "Warning",
+        });
+        event.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
+        event
+    };
+    cluster.put(EVENTS, event(1, json!({"lastTimestamp": "2026-01-01T00:00:01Z", "count": 5})));
+    cluster.put(EVENTS, event(2, json!({"lastTimestamp": null, "eventTime": "2026-01-01T00:00:05.000000Z"})));
+    cluster.put(EVENTS, event(3, json!({"series": {"count": 9, "lastObservedTime": "2026-01-01T00:00:03.000000Z"}})));
+    cluster.put(EVENTS, event(4, json!({"lastTimestamp": null, "eventTime": null})));
+    let mut again = event(1, json!({"lastTimestamp": "2026-01-01T00:00:04Z", "count": 2}));
+    again["metadata"] = json!({"name": "e-1-again", "namespace": "shop", "uid": "u-1-again"});
+    cluster.put(EVENTS, again);
+    let watched = Watched::of(&engine, cluster).await;
+
+    let seen = snapshot(&engine, watched.id, |snapshot| snapshot.events.items.len() == 4).await;
+    let told: Vec<_> = seen.events.items.iter().map(|event| (event.object.name.as_str(), event.count)).collect();
+    assert_eq!(told, [("pod-2", 1), ("pod-1", 7), ("pod-3", 9), ("pod-4", 1)]);
+
+    for number in 10..310 {
+        watched.cluster.put(
+            EVENTS,
+            event(number, json!({"lastTimestamp": format!("2026-02-01T00:{:02}:{:02}Z", number / 60, number % 60)})),
+        );
+    }
+    let seen = snapshot(&engine, watched.id, |snapshot| snapshot.events.more == 104).await;
+    assert_eq!(seen.events.items.len(), 200);
+    assert_eq!(seen.events.items[0].object.name, "pod-309");
+}
