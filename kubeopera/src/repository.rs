@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Context, bail};
 use gitops_scaffolder::repository::{Credentials, Repository, Visitor};
-use host_cluster_controller_crd::{BUILT_IN_GIT_CREDENTIALS, NAMESPACE};
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, BUILT_IN_GIT_CREDENTIALS, NAMESPACE};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{
     Api,
@@ -46,6 +46,19 @@ impl TreeRepository {
         Ok(Self { url, credentials_secret, built_in: None })
     }
 
+    /// Marks the Secret as the one for the repository: whoever starts KubeOpera with both says that they belong together.
+    pub(crate) async fn marked(self, client: &kube::Client) -> anyhow::Result<Self> {
+        let Self { url, credentials_secret: name, .. } = &self;
+        let mark = Patch::Merge(json!({ "metadata": { "annotations": { ANNOTATION_GIT_REPOSITORY: url.as_str() } } }));
+        let secrets = Api::<SecretObject>::namespaced(client.clone(), NAMESPACE);
+        match secrets.patch(name.as_str(), &PatchParams::default(), &mark).await {
+            // It may be created later; the first cluster says what is missing then.
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            marked => drop(marked.with_context(|| format!("marking Secret {NAMESPACE}/{name} as that for {url}"))?),
+        }
+        Ok(self)
+    }
+
     /// The repository in the data folder, at an address that clusters can reach; its credentials are put into a Secret.
     pub(crate) async fn built_in(
         data: &DataFolder,
@@ -61,15 +74,16 @@ impl TreeRepository {
         }
         let listener = listen(SocketAddr::new(address, port), "--git-port").await?;
         let url = format!("http://{}{}", listener.local_addr()?, Repository::url_path());
+        let url: GitUrl = url.parse().context("making the repository's URL")?;
         let repository = gitops_scaffolder::repository::ensure(&data.repository()).await?;
         let passwords = data.git_passwords()?;
-        store(client, &passwords).await?;
+        store(client, &url, &passwords).await?;
         let credentials = Credentials {
             read_write: Visitor::new(WRITER, &passwords.write),
             read_only: Visitor::new(READER, &passwords.read),
         };
         Ok(Self {
-            url: url.parse().context("making the repository's URL")?,
+            url,
             credentials_secret: BUILT_IN_GIT_CREDENTIALS.parse().context("naming the repository's Secret")?,
             built_in: Some(BuiltIn { listener, repository, credentials }),
         })
@@ -95,11 +109,15 @@ pub(crate) async fn listen(address: SocketAddr, option: &str) -> anyhow::Result<
 }
 
 /// Puts both passwords where the controller reads them: one to push with, one that clusters get.
-async fn store(client: &kube::Client, passwords: &GitPasswords) -> anyhow::Result<()> {
+async fn store(client: &kube::Client, url: &GitUrl, passwords: &GitPasswords) -> anyhow::Result<()> {
     let secret = json!({
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": { "name": BUILT_IN_GIT_CREDENTIALS, "labels": { "app.kubernetes.io/managed-by": "kubeopera" } },
+        "metadata": {
+            "name": BUILT_IN_GIT_CREDENTIALS,
+            "labels": { "app.kubernetes.io/managed-by": "kubeopera" },
+            "annotations": { ANNOTATION_GIT_REPOSITORY: url.as_str() },
+        },
         "type": "Opaque",
         "stringData": {
             "username": WRITER,

@@ -48,7 +48,7 @@ async fn effect(step: &Step, resource: &HostCluster, world: &World) -> Outcome {
         Step::StoreKubeconfig { cluster, to } => store_kubeconfig(world, *cluster, to).await.into(),
         Step::EnsureTree { inputs, url, branch, credentials } => {
             let written = async {
-                let credential = secrets.git_credentials(credentials).await?.write;
+                let credential = secrets.git_credentials(credentials, url).await?.write;
                 let destination = Destination { url: url.clone(), branch: branch.clone(), credential };
                 world.scaffolder.ensure_tree(inputs, &destination).await
             };
@@ -59,7 +59,7 @@ async fn effect(step: &Step, resource: &HostCluster, world: &World) -> Outcome {
         }
 
         Step::InstallFlux { at } => flux.install(at).await.into(),
-        Step::WriteGitSecret { at, from, version } => match secrets.git_credentials(from).await {
+        Step::WriteGitSecret { at, from, url, version } => match secrets.git_credentials(from, url).await {
             Ok(credentials) => flux.write_git_secret(at, &credentials.read, version).await.into(),
             Err(trouble) => Outcome::Trouble(trouble),
         },

@@ -56,7 +56,7 @@ async fn run(facts: &Facts, world: &World) -> Result<cluster_provisioner_contrac
 async fn tree(facts: &Facts, world: &World) -> Result<TreeSeen, Trouble> {
     let spec = valid_spec(facts)?;
     let cluster_uid = facts.previous.cluster_uid.as_deref().ok_or_else(not_acceptable)?;
-    let credential = world.secrets.git_credentials(&spec.git_credentials).await?.write;
+    let credential = world.secrets.git_credentials(&spec.git_credentials, &spec.git_url).await?.write;
     let destination = Destination { url: spec.git_url.clone(), branch: spec.git_branch.clone(), credential };
     world.scaffolder.look(cluster_uid, &spec.git_path, &destination).await
 }

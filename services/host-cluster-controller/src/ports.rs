@@ -9,7 +9,7 @@ use host_cluster_controller_crd::{HostCluster, HostClusterStatus};
 use host_cluster_controller_decide::{
     ClusterSeen, Event, FluxSeen, GitSecretSeen, Neighbour, SecretSeen, SyncSeen, SyncWanted, Target,
 };
-use vocabulary::{ClusterId, Secret, SecretName, Trouble};
+use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
 /// The HostClusters themselves.
 #[async_trait]
@@ -91,8 +91,8 @@ pub trait Secrets: Send + Sync {
     /// Whether a Secret is there, and its version.
     async fn look(&self, name: &SecretName) -> Result<SecretSeen, Trouble>;
 
-    /// The Git credentials in a Secret.
-    async fn git_credentials(&self, name: &SecretName) -> Result<GitCredentials, Trouble>;
+    /// The Git credentials in a Secret, if it says that they are for this repository.
+    async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble>;
 
     /// Keeps the current context of the kubeconfig in `from` as `to` (key `kubeconfig`); `from` stays as supplied.
     async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble>;

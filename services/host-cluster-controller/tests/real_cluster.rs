@@ -9,7 +9,7 @@ use host_cluster_controller::{
     adapters::{Clusters, Connections, FluxConfig, FluxOnClusters, ManagementSecrets},
     ports::{Flux, Secrets, SyncPart, TargetCluster},
 };
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, LABEL_CLUSTER_ID, NAMESPACE};
 use host_cluster_controller_decide::{
     FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Reach, Readiness, SyncSeen, SyncWanted, Target,
 };
@@ -24,7 +24,7 @@ use kube::{
 use kube_kit::{KubeconfigOptions, wait_until};
 use serde_json::json;
 use stack::LocalCluster;
-use vocabulary::{ClusterId, Secret};
+use vocabulary::{ClusterId, GitUrl, Secret};
 
 const PATIENCE: Duration = Duration::from_secs(150);
 const PAUSE: Duration = Duration::from_millis(500);
@@ -363,12 +363,15 @@ async fn git_credentials_are_read_from_the_management_cluster(real: &Real) {
     real.put_secret("real-test-git", &keys).await;
     let name = "real-test-git".parse().unwrap();
 
-    let credentials = secrets.git_credentials(&name).await.unwrap();
+    let url: GitUrl = "https://github.com/acme/gitops-iac.git".parse().unwrap();
+    let unmarked = secrets.git_credentials(&name, &url).await.unwrap_err();
+    let mark = Patch::Merge(json!({"metadata": {"annotations": {ANNOTATION_GIT_REPOSITORY: url.as_str()}}}));
+    let api: Api<SecretObject> = Api::namespaced(real.client.clone(), NAMESPACE);
+    api.patch("real-test-git", &PatchParams::default(), &mark).await.unwrap();
+    let credentials = secrets.git_credentials(&name, &url).await.unwrap();
     let seen = secrets.look(&name).await.unwrap();
-    Api::<SecretObject>::namespaced(real.client.clone(), NAMESPACE)
-        .delete("real-test-git", &DeleteParams::default())
-        .await
-        .unwrap();
+    api.delete("real-test-git", &DeleteParams::default()).await.unwrap();
+    assert_eq!(unmarked.reason, "GitCredentialsNotPermitted");
 
     assert!(matches!(&credentials.write, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-write"));
     assert!(matches!(&credentials.read, GitCredential::Basic { password, .. } if password.reveal() == "CANARY-read"));

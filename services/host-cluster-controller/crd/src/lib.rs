@@ -40,6 +40,9 @@ pub const LABEL_CLUSTER_NAME: &str = "kubeopera.io/cluster-name";
 pub const LABEL_CLUSTER_ID: &str = "kubeopera.io/cluster-id";
 /// Label: this is the cluster KubeOpera runs on (`true`). There is only ever one.
 pub const LABEL_HOST: &str = "kubeopera.io/host";
+/// Annotation on a Secret with Git credentials: URL of the repository they are for. They are sent nowhere else, so that
+/// whoever may write HostClusters but not read Secrets cannot have them sent to a server of their own.
+pub const ANNOTATION_GIT_REPOSITORY: &str = "kubeopera.io/git-repository";
 /// Annotation: `true` makes the controller leave the resource alone until it is removed.
 pub const ANNOTATION_SUSPENDED: &str = "kubeopera.io/suspended";
 /// Annotation that kubeopera-api sets before deleting: [`REMOVAL_DESTROY`] destroys provisioned infrastructure. Absent or

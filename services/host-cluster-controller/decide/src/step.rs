@@ -101,6 +101,8 @@ pub enum Step {
         at: Target,
         /// Secret they come from.
         from: SecretName,
+        /// Repository they have to be for.
+        url: GitUrl,
         /// Its version, to be kept beside the copy.
         version: String,
     },

@@ -3,16 +3,32 @@
 use std::collections::BTreeMap;
 
 use gitops_scaffolder_contract::{CredentialIncomplete, GitCredential};
-use host_cluster_controller_crd::NAMESPACE;
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, NAMESPACE};
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
-use vocabulary::{SecretName, Trouble};
+use vocabulary::{GitUrl, SecretName, Trouble};
 
 use super::connect::text_of;
 use crate::ports::GitCredentials;
 
 /// Both credentials in a Secret: `username` and `password`, or `identity` and `known_hosts`, to push with; the same keys
 /// with `readonly-` before them for managed clusters, where there are such.
-pub(super) fn credentials(name: &SecretName, secret: &SecretObject) -> Result<GitCredentials, Trouble> {
+pub(super) fn credentials(
+    name: &SecretName,
+    secret: &SecretObject,
+    repository: &GitUrl,
+) -> Result<GitCredentials, Trouble> {
+    let annotations = secret.metadata.annotations.as_ref();
+    let is_for = annotations.and_then(|all| all.get(ANNOTATION_GIT_REPOSITORY));
+    if is_for.is_none_or(|url| url != repository.as_str()) {
+        return Err(Trouble::rejected(
+            "GitCredentialsNotPermitted",
+            format!(
+                "Secret {NAMESPACE}/{name} does not say that its credentials are for the repository {repository}. If they \
+                 are, mark it: `kubectl -n {NAMESPACE} annotate --overwrite secret {name} \
+                 {ANNOTATION_GIT_REPOSITORY}={repository}`."
+            ),
+        ));
+    }
     let write = credential(name, secret, "")?.ok_or_else(|| {
         incomplete(
             name,
@@ -46,10 +62,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    const REPOSITORY: &str = "https://github.com/acme/gitops-iac.git";
+
     fn read(keys: &[(&str, &str)]) -> Result<GitCredentials, Trouble> {
         let data = keys.iter().map(|(key, text)| ((*key).to_owned(), ByteString(text.as_bytes().to_vec()))).collect();
-        let secret = SecretObject { data: Some(data), ..SecretObject::default() };
-        credentials(&"gitops-credentials".parse().unwrap(), &secret)
+        let mut secret = SecretObject { data: Some(data), ..SecretObject::default() };
+        secret.metadata.annotations = Some([(ANNOTATION_GIT_REPOSITORY.to_owned(), REPOSITORY.to_owned())].into());
+        credentials(&"gitops-credentials".parse().unwrap(), &secret, &REPOSITORY.parse().unwrap())
     }
 
     fn keys(credential: &GitCredential) -> Vec<(String, String)> {
@@ -97,6 +116,27 @@ mod tests {
             assert_eq!(trouble.reason, "GitCredentialsIncomplete");
             assert!(trouble.message.contains("kubeopera-system/gitops-credentials"));
             assert!(!trouble.message.contains("CANARY"));
+        }
+    }
+
+    #[test]
+    fn credentials_are_for_the_repository_that_their_secret_names_and_for_no_other() {
+        let data = [("username", "u"), ("password", "CANARY")];
+        let data = data.map(|(key, text)| (key.to_owned(), ByteString(text.as_bytes().to_vec()))).into();
+        let mut secret = SecretObject { data: Some(data), ..SecretObject::default() };
+        let name = "gitops-credentials".parse().unwrap();
+        for (named, wanted) in [
+            (None, REPOSITORY),
+            (Some(REPOSITORY), "https://evil.example/x.git"),
+            (Some("https://github.com"), REPOSITORY),
+        ] {
+            secret.metadata.annotations =
+                named.map(|url| [(ANNOTATION_GIT_REPOSITORY.to_owned(), url.to_owned())].into());
+
+            let trouble = credentials(&name, &secret, &wanted.parse().unwrap()).unwrap_err();
+
+            assert_eq!(trouble.reason, "GitCredentialsNotPermitted");
+            assert!(trouble.message.contains("kubectl -n kubeopera-system annotate"), "{trouble}");
         }
     }
 }

@@ -12,7 +12,7 @@ use kube::{
 };
 use kube_kit::{Attempt, KubeconfigOptions, is_not_found, trouble};
 use rand::distr::{Alphanumeric, SampleString};
-use vocabulary::{ClusterId, Secret, SecretName, Trouble};
+use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
 use super::{
     KUBEOPERA, MANAGED_BY,
@@ -90,8 +90,8 @@ impl Secrets for ManagementSecrets {
         Ok(found.map_or(SecretSeen::Absent, |secret| SecretSeen::Present { version: version_of(&secret) }))
     }
 
-    async fn git_credentials(&self, name: &SecretName) -> Result<GitCredentials, Trouble> {
-        git_secret::credentials(name, &self.existing(name).await?)
+    async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble> {
+        git_secret::credentials(name, &self.existing(name).await?, repository)
     }
 
     async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble> {

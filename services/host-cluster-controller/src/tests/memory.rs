@@ -13,7 +13,7 @@ use host_cluster_controller_decide::{
     Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
 };
 use serde_json::json;
-use vocabulary::{AdminUsername, ClusterId, Email, GitPath, Secret, SecretName, Trouble};
+use vocabulary::{AdminUsername, ClusterId, Email, GitPath, GitUrl, Secret, SecretName, Trouble};
 
 use crate::{
     World,
@@ -273,7 +273,7 @@ impl Secrets for Memory {
         Ok(SecretSeen::Present { version: self.state().secret_version.to_string() })
     }
 
-    async fn git_credentials(&self, _: &SecretName) -> Result<GitCredentials, Trouble> {
+    async fn git_credentials(&self, _: &SecretName, _: &GitUrl) -> Result<GitCredentials, Trouble> {
         self.called("read git credentials")?;
         Ok(GitCredentials { write: credential(), read: credential() })
     }
@@ -336,7 +336,7 @@ impl Auth for Memory {
         Err(AuthError::NoSession)
     }
 
-    async fn log_out(&self, _: &Secret) -> Result<(), AuthError> {
+    async fn log_out(&self, _: &Secret, _: &str) -> Result<(), AuthError> {
         Ok(())
     }
 

@@ -137,6 +137,10 @@ async fn a_credential_goes_to_the_secret_of_its_repository_and_leaves_only_as_wh
 
     let secrets = world.api_server.secrets();
     let names: Vec<_> = secrets.iter().map(|secret| secret["metadata"]["name"].clone()).collect();
+    let is_for = |secret: &Value| secret["metadata"]["annotations"]["kubeopera.io/git-repository"].clone();
+    let mut are_for: Vec<_> = secrets.iter().map(is_for).collect();
+    are_for.sort_by_key(Value::to_string);
+    assert_eq!(are_for, [URL, "ssh://git@git.acme.com/platform/clusters.git"]);
     assert_eq!(names.len(), 2, "one for each repository: {names:?}");
     for name in &names {
         assert!(name.as_str().unwrap().starts_with("git-credentials-"), "{name}");

@@ -53,7 +53,7 @@ pub(crate) fn other_git_credentials(facts: &Facts, spec: &ValidSpec, at: &Target
     let written = facts.seen.git_secret.or_look(|| Thing::GitSecret(at.clone()))?;
     let is_same = *written == GitSecretSeen::Present { version: Some(version.clone()) };
     let (from, version) = (spec.git_credentials.clone(), version.clone());
-    Ok((!is_same).then(|| Step::WriteGitSecret { at: at.clone(), from, version }))
+    Ok((!is_same).then(|| Step::WriteGitSecret { at: at.clone(), from, url: spec.git_url.clone(), version }))
 }
 
 /// Whether every part of Flux does its work; otherwise which does not, and why.
