@@ -85,7 +85,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("service-kit", &["testkit-postgres"]),
     ("audit-log", &["testkit-postgres"]),
     ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
-    ("k8s-monitor", &["testkit-hostile-api-server"]),
+    ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
     ("kubeopera-api", &["auth-service", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["stack"]),

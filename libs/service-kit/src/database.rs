@@ -89,6 +89,16 @@ pub async fn begin_write(db: &DatabaseConnection) -> Result<DatabaseTransaction,
     .await
 }
 
+/// Waits until no other transaction is in this turn, also one of another process, and keeps it until the transaction ends.
+/// On SQLite a transaction that [`begin_write`] began has its turn anyway.
+pub async fn take_turn(tx: &impl ConnectionTrait, turn: &str) -> Result<(), DbErr> {
+    if tx.get_database_backend() != DbBackend::Postgres {
+        return Ok(());
+    }
+    let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+    tx.execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await.map(|_| ())
+}
+
 /// Whether a write failed because a unique value exists already.
 pub fn is_unique_violation(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))

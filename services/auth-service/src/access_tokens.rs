@@ -1,6 +1,7 @@
 //! Personal access tokens: what a script shows instead of a password.
 
 use async_trait::async_trait;
+use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{
     AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, TOKEN_PREFIX, Whose,
 };
@@ -8,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use sea_orm::DbErr;
 use service_kit::database::{Micros, begin_write};
 use uuid::Uuid;
-use vocabulary::{Label, Secret};
+use vocabulary::{Actor, Label, Secret};
 
 use crate::{
     AuthService,
@@ -35,7 +36,13 @@ impl AccessTokens for AuthService {
         live.map(AccessToken::try_from).collect::<Result<_, _>>().map_err(failed)
     }
 
-    async fn make_token(&self, user: Uuid, label: &Label, expires_at: Timestamp) -> Result<MadeToken, PeopleError> {
+    async fn make_token(
+        &self,
+        by: &Actor,
+        user: Uuid,
+        label: &Label,
+        expires_at: Timestamp,
+    ) -> Result<MadeToken, PeopleError> {
         let now = (self.clock)();
         if expires_at <= now || expires_at > now + LONGEST {
             return Err(PeopleError::ExpiryNotAcceptable);
@@ -61,13 +68,20 @@ impl AccessTokens for AuthService {
             last_used_at: None,
         };
         access_tokens::insert(&tx, row.clone()).await.map_err(failed)?;
+        let entry = Entry::new(by, Action::MakeToken, Outcome::Done).on(row.id).named(label);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
         Ok(MadeToken { token: row.try_into().map_err(failed)?, secret })
     }
 
-    async fn revoke_token(&self, token: Uuid, whose: Whose) -> Result<(), PeopleError> {
-        let was_there = access_tokens::delete(&self.db, token, only(whose)).await.map_err(failed)?;
-        if was_there { Ok(()) } else { Err(PeopleError::NoSuchToken) }
+    async fn revoke_token(&self, by: &Actor, token: Uuid, whose: Whose) -> Result<(), PeopleError> {
+        let tx = begin_write(&self.db).await.map_err(failed)?;
+        if !access_tokens::delete(&tx, token, only(whose)).await.map_err(failed)? {
+            return Err(PeopleError::NoSuchToken);
+        }
+        let entry = Entry::new(by, Action::RevokeToken, Outcome::Done).on(token);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
+        tx.commit().await.map_err(failed)
     }
 
     async fn token(&self, secret: &Secret) -> Result<ActiveToken, AuthError> {
@@ -78,7 +92,7 @@ impl AccessTokens for AuthService {
         let found = access_tokens::find(&self.db, token::hash_of(secret)).await.map_err(unavailable)?;
         let Some((token, owner)) = found else { return Err(AuthError::NoSession) };
         let expires_at = token.expires_at.timestamp();
-        if now >= expires_at || owner.disabled_at.is_some() {
+        if now >= expires_at || !self.lets_in(&owner) {
             return Err(AuthError::NoSession);
         }
         let is_recent = |used: Micros| now.duration_since(used.timestamp()) < SEEN_EVERY;

@@ -1,10 +1,12 @@
 //! Root keys against the database: whether they are the right ones, which are needed, and putting what is sealed under
 //! another.
 
+use audit_log::{Action, Entry, Outcome};
 use jiff::Timestamp;
 use sea_orm::{DatabaseConnection, DbErr};
 use service_kit::database::begin_write;
 use uuid::Uuid;
+use vocabulary::Actor;
 
 use crate::{
     credentials::place_of,
@@ -77,7 +79,7 @@ pub struct KeyStatus {
 
 /// Whether something was sealed in this database, so that a new key cannot be the right one.
 pub async fn is_needed(db: &DatabaseConnection) -> Result<bool, KeysError> {
-    service_kit::database::migrate::<store::Migrator>(db).await?;
+    store::migrate(db).await?;
     Ok(!root_keys::all(db).await?.is_empty())
 }
 
@@ -115,7 +117,7 @@ pub(crate) async fn admit(db: &DatabaseConnection, keys: &RootKeys, now: Timesta
 
 /// All keys that were given or are needed, the one in use first.
 pub async fn status(db: &DatabaseConnection, keys: &RootKeys) -> Result<Vec<KeyStatus>, KeysError> {
-    service_kit::database::migrate::<store::Migrator>(db).await?;
+    store::migrate(db).await?;
     let known = root_keys::all(db).await?;
     let sealed = credentials::all(db).await?;
     let in_use = keys.in_use().to_string();
@@ -140,7 +142,7 @@ pub async fn status(db: &DatabaseConnection, keys: &RootKeys) -> Result<Vec<KeyS
 
 /// Puts every credential under the key in use and says how many were under another. All or none.
 pub async fn rewrap(db: &DatabaseConnection, keys: &RootKeys) -> Result<usize, KeysError> {
-    service_kit::database::migrate::<store::Migrator>(db).await?;
+    store::migrate(db).await?;
     admit(db, keys, Timestamp::now()).await?;
     let in_use = keys.in_use().to_string();
     let tx = begin_write(db).await?;
@@ -156,6 +158,8 @@ pub async fn rewrap(db: &DatabaseConnection, keys: &RootKeys) -> Result<usize, K
         credentials::set_sealed(&tx, row, sealed).await?;
         count += 1;
     }
+    let entry = Entry::new(&Actor::KubeOpera, Action::RotateEncryptionKey, Outcome::Done).on(&in_use);
+    audit_log::append(&tx, entry).await?;
     tx.commit().await?;
     Ok(count)
 }

@@ -7,6 +7,8 @@ mod access_tokens;
 mod cloud;
 mod credentials;
 pub mod keys;
+mod oidc;
+mod outbound;
 mod password;
 mod people;
 mod sealing;
@@ -18,14 +20,17 @@ mod token;
 use std::{io, sync::Arc};
 
 use async_trait::async_trait;
+use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{ActiveSession, Auth, AuthError, Role, Session};
 use jiff::Timestamp;
 use sea_orm::{DatabaseConnection, DbErr};
 use service_kit::database::begin_write;
-use vocabulary::{AdminUsername, ClusterId, Email, Secret};
+use uuid::Uuid;
+use vocabulary::{Actor, AdminUsername, ClusterId, Email, Secret};
 
 use crate::{password::Passwords, store::users};
 pub use cloud::Clouds;
+pub use oidc::{GroupRoles, Issuer, NotAnIssuer, Provider, ProviderSettings};
 pub use sealing::{KeyId, NotRootKeys, RootKeys};
 
 /// Name of the first administrator of a KubeOpera.
@@ -40,6 +45,7 @@ pub struct AuthService {
     passwords: Passwords,
     root_keys: RootKeys,
     clouds: Clouds,
+    provider: Option<Provider>,
     clock: Clock,
 }
 
@@ -71,14 +77,27 @@ impl AuthService {
     }
 
     async fn open_at(db: DatabaseConnection, root_keys: RootKeys, clock: Clock) -> Result<Self, SetUpError> {
-        service_kit::database::migrate::<store::Migrator>(&db).await?;
+        store::migrate(&db).await?;
         keys::admit(&db, &root_keys, clock()).await?;
-        Ok(Self { db, passwords: Passwords::new().await?, root_keys, clouds: Clouds::default(), clock })
+        Ok(Self { db, passwords: Passwords::new().await?, root_keys, clouds: Clouds::default(), provider: None, clock })
     }
 
     /// Asks about credentials elsewhere than at the clouds' own addresses.
     pub fn with_clouds(self, clouds: Clouds) -> Self {
         Self { clouds, ..self }
+    }
+
+    /// Lets people log in at an identity provider too.
+    pub fn with_provider(self, provider: Provider) -> Self {
+        Self { provider: Some(provider), ..self }
+    }
+
+    /// Whether what somebody has from earlier, a session or a token, is still good. What they have by way of an identity
+    /// provider ends with the provider.
+    fn lets_in(&self, user: &users::Model) -> bool {
+        let provider = self.provider.as_ref();
+        let is_vouched_for = user.issuer.as_deref().is_none_or(|issuer| provider.is_some_and(|one| one.is(issuer)));
+        is_vouched_for && user.disabled_at.is_none()
     }
 
     /// Makes a first administrator with a random password if there is no user at all, and says whether it did.
@@ -99,8 +118,12 @@ impl AuthService {
             return Ok(false);
         }
         let now = (self.clock)();
-        users::insert(&tx, FIRST_ADMINISTRATOR, Role::PlatformAdministrator, hash, now).await?;
+        let user = users::insert(&tx, FIRST_ADMINISTRATOR, Role::PlatformAdministrator, hash, now).await?;
+        users::make_password_one_time(&tx, user.id).await?;
         tell(FIRST_ADMINISTRATOR, &password).map_err(SetUpError::NotTold)?;
+        let added =
+            Entry::new(&Actor::KubeOpera, Action::AddUser, Outcome::Done).on(user.id).named(FIRST_ADMINISTRATOR);
+        audit_log::append(&tx, added).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -115,10 +138,11 @@ impl Auth for AuthService {
 
         let user = users::by_name(&self.db, username).await.map_err(unavailable)?;
         // Without a user a decoy is checked, so that the time does not tell which names exist.
-        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        let hash = user.as_ref().and_then(users::Model::password);
         let is_right = self.passwords.verify(password, hash).await?;
+        let tried = user.as_ref().map(|user| user.id);
         let Some(user) = user.filter(|user| is_right && user.disabled_at.is_none()) else {
-            return Err(AuthError::WrongCredentials);
+            return self.refuse_log_in(tried, address).await;
         };
 
         throttle::forgive(&self.db, &attempt).await?;
@@ -130,19 +154,22 @@ impl Auth for AuthService {
             else {
                 return Ok(None);
             };
-            let session = session::begin(&tx, held.person(), address, now).await?;
+            let session = session::log_in(&tx, &held, address, now).await?;
             tx.commit().await.map(|()| Some(session))
         };
         let opened: Result<_, DbErr> = opened.await;
-        opened.map_err(unavailable)?.ok_or(AuthError::WrongCredentials)
+        match opened.map_err(unavailable)? {
+            Some(session) => Ok(session),
+            None => self.refuse_log_in(tried, address).await,
+        }
     }
 
     async fn session(&self, token: &Secret) -> Result<ActiveSession, AuthError> {
-        session::find(&self.db, token, (self.clock)()).await
+        session::find(&self.db, token, |user| self.lets_in(user), (self.clock)()).await
     }
 
-    async fn log_out(&self, token: &Secret) -> Result<(), AuthError> {
-        session::end(&self.db, token).await
+    async fn log_out(&self, token: &Secret, address: &str) -> Result<(), AuthError> {
+        session::log_out(&self.db, token, address).await.map_err(unavailable)
     }
 
     async fn ensure_administrator(
@@ -157,9 +184,28 @@ impl Auth for AuthService {
             return Ok(());
         }
         let hash = self.passwords.hash(password).await.map_err(unavailable)?;
-        administrators::insert_if_absent(&self.db, cluster, email, username, hash, (self.clock)())
-            .await
-            .map_err(unavailable)
+        let added = async {
+            let tx = begin_write(&self.db).await?;
+            if administrators::insert_if_absent(&tx, cluster, email, username, hash, (self.clock)()).await? {
+                let action = Action::AddEnvironmentAdministrator;
+                let entry = Entry::new(&Actor::KubeOpera, action, Outcome::Done).on(cluster).named(username);
+                audit_log::append(&tx, entry).await?;
+            }
+            tx.commit().await
+        };
+        added.await.map_err(unavailable)
+    }
+}
+
+impl AuthService {
+    /// Somebody could not show that they are who they say. `tried` is who they said they are, if there is such a user: a
+    /// name that nobody has may be a password in the wrong box.
+    async fn refuse_log_in<T>(&self, tried: Option<Uuid>, address: &str) -> Result<T, AuthError> {
+        let stranger = Actor::Stranger { address: address.to_owned() };
+        let entry = Entry::new(&stranger, Action::LogIn, Outcome::Denied);
+        let entry = tried.into_iter().fold(entry, Entry::on);
+        audit_log::note(&self.db, entry).await.map_err(unavailable)?;
+        Err(AuthError::WrongCredentials)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Administering people.
 
 use async_trait::async_trait;
-use auth_service_contract::{AuthError, OpenSession, People, PeopleError, Person, PersonChange, Role, Session, Whose};
+use audit_log::{Action, Entry, Outcome};
+use auth_service_contract::{
+    AuthError, OpenSession, People, PeopleError, Person, PersonChange, Role, Session, Way, Whose,
+};
 use sea_orm::DbErr;
 use service_kit::database::{Micros, begin_write, is_unique_violation};
 use uuid::Uuid;
-use vocabulary::{AdminUsername, Secret};
+use vocabulary::{Actor, AdminUsername, Secret};
 
 use crate::{
     AuthService, password, session,
@@ -16,19 +19,31 @@ use crate::{
 #[async_trait]
 impl People for AuthService {
     async fn people(&self) -> Result<Vec<Person>, PeopleError> {
-        Ok(users::all(&self.db).await.map_err(failed)?.iter().map(users::Model::known).collect())
+        let mut people: Vec<_> = users::all(&self.db).await.map_err(failed)?.iter().map(users::Model::known).collect();
+        people.sort_by(|one, other| one.user.username.cmp(&other.user.username));
+        Ok(people)
     }
 
-    async fn add_user(&self, username: &AdminUsername, role: Role, password: &Secret) -> Result<Person, PeopleError> {
+    async fn add_user(
+        &self,
+        by: &Actor,
+        username: &AdminUsername,
+        role: Role,
+        password: &Secret,
+    ) -> Result<Person, PeopleError> {
         let hash = self.hash_of_new(password, username.as_str()).await?;
-        match users::insert(&self.db, username.as_str(), role, hash, (self.clock)()).await {
-            Ok(user) => Ok(user.known()),
-            Err(error) if is_unique_violation(&error) => Err(PeopleError::NameTaken),
-            Err(error) => Err(failed(error)),
-        }
+        let added = async {
+            let tx = begin_write(&self.db).await?;
+            let user = users::insert(&tx, username.as_str(), role, hash, (self.clock)()).await?;
+            let entry = Entry::new(by, Action::AddUser, Outcome::Done).on(user.id).named(username);
+            audit_log::append(&tx, entry).await?;
+            tx.commit().await.map(|()| user.known())
+        };
+        let taken = |error| if is_unique_violation(&error) { PeopleError::NameTaken } else { failed(error) };
+        added.await.map_err(taken)
     }
 
-    async fn change_user(&self, user: Uuid, change: PersonChange) -> Result<Person, PeopleError> {
+    async fn change_user(&self, by: &Actor, user: Uuid, change: PersonChange) -> Result<Person, PeopleError> {
         let tx = begin_write(&self.db).await.map_err(failed)?;
         // Administrators first and in one order: two who change each other wait for each other instead of deadlocking.
         let administrators = users::administrators(&tx).await.map_err(failed)?;
@@ -37,8 +52,14 @@ impl People for AuthService {
         };
         let (role, was_disabled) = (person.role.0, person.disabled_at.is_some());
         let (new_role, is_disabled) = (change.role.unwrap_or(role), change.is_disabled.unwrap_or(was_disabled));
-        if new_role == role && is_disabled == was_disabled {
+        let mut changed = Vec::new();
+        changed.extend((new_role != role).then_some("role"));
+        changed.extend((is_disabled != was_disabled).then_some("is_disabled"));
+        if changed.is_empty() {
             return Ok(person.known());
+        }
+        if new_role != role && person.way() == Way::Provider {
+            return Err(PeopleError::RoleOfProvider);
         }
         let stays_administrator = new_role == Role::PlatformAdministrator && !is_disabled;
         if !stays_administrator && administrators.len() == 1 && administrators.iter().any(|one| one.id == user) {
@@ -55,52 +76,68 @@ impl People for AuthService {
         if is_disabled {
             access_tokens::delete_all_of(&tx, user).await.map_err(failed)?;
         }
+        let entry = Entry::new(by, Action::ChangeUser, Outcome::Done).on(user).named(person.person().username);
+        audit_log::append(&tx, entry.changing(&changed)).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
         Ok(person.known())
     }
 
     async fn change_password(
         &self,
+        by: &Actor,
         user: Uuid,
         current: &Secret,
         new: &Secret,
-        address: &str,
     ) -> Result<Session, PeopleError> {
+        let address = by.address();
         let now = (self.clock)();
         let Some(person) = users::by_id(&self.db, user).await.map_err(failed)? else {
             return Err(PeopleError::NoSuchUser);
         };
+        let Some(present) = person.password() else { return Err(PeopleError::NoPassword) };
         // Whoever finds a screen unlocked guesses the password no faster than from outside.
         let attempt = throttle::Attempt::of(&person.username, address);
         throttle::admit(&self.db, &attempt, now).await?;
-        if !self.passwords.verify(current, Some(person.password_hash.clone())).await? || person.disabled_at.is_some() {
-            return Err(AuthError::WrongCredentials.into());
+        if !self.passwords.verify(current, Some(present)).await? || person.disabled_at.is_some() {
+            return self.refuse_change(by, user).await;
         }
         throttle::forgive(&self.db, &attempt).await?;
+        if new == current {
+            return Err(PeopleError::PasswordNotAcceptable("Use another one than the present password."));
+        }
         let hash = self.hash_of_new(new, &person.username).await?;
 
         let tx = begin_write(&self.db).await.map_err(failed)?;
         let held = users::held(&tx, user).await.map_err(failed)?;
         if held.is_none_or(|held| held.disabled_at.is_some() || held.password_hash != person.password_hash) {
-            return Err(AuthError::WrongCredentials.into());
+            drop(tx);
+            return self.refuse_change(by, user).await;
         }
         users::set_password(&tx, user, hash).await.map_err(failed)?;
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
-        let session = session::begin(&tx, person.person(), address, now).await.map_err(failed)?;
+        let person = users::Model { password_is_one_time: false, ..person };
+        let session = session::begin(&tx, &person, address, now).await.map_err(failed)?;
+        let entry = Entry::new(by, Action::ChangeOwnPassword, Outcome::Done).on(user).changing(&["password"]);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
         Ok(session)
     }
 
-    async fn reset_password(&self, user: Uuid, new: &Secret) -> Result<(), PeopleError> {
+    async fn reset_password(&self, by: &Actor, user: Uuid, new: &Secret) -> Result<(), PeopleError> {
         let Some(person) = users::by_id(&self.db, user).await.map_err(failed)? else {
             return Err(PeopleError::NoSuchUser);
         };
+        if person.way() == Way::Provider {
+            return Err(PeopleError::NoPassword);
+        }
         let hash = self.hash_of_new(new, &person.username).await?;
         let tx = begin_write(&self.db).await.map_err(failed)?;
         if !users::set_password(&tx, user, hash).await.map_err(failed)? {
             return Err(PeopleError::NoSuchUser);
         }
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
+        let entry = Entry::new(by, Action::ResetPassword, Outcome::Done).on(user).named(&person.username);
+        audit_log::append(&tx, entry.changing(&["password"])).await.map_err(failed)?;
         tx.commit().await.map_err(failed)
     }
 
@@ -108,13 +145,25 @@ impl People for AuthService {
         session::open(&self.db, only(whose), (self.clock)()).await.map_err(failed)
     }
 
-    async fn end_session(&self, session: Uuid, whose: Whose) -> Result<(), PeopleError> {
-        let was_there = sessions::delete_named(&self.db, session, only(whose)).await.map_err(failed)?;
-        if was_there { Ok(()) } else { Err(PeopleError::NoSuchSession) }
+    async fn end_session(&self, by: &Actor, session: Uuid, whose: Whose) -> Result<(), PeopleError> {
+        let tx = begin_write(&self.db).await.map_err(failed)?;
+        if !sessions::delete_named(&tx, session, only(whose)).await.map_err(failed)? {
+            return Err(PeopleError::NoSuchSession);
+        }
+        let entry = Entry::new(by, Action::EndSession, Outcome::Done).on(session);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
+        tx.commit().await.map_err(failed)
     }
 }
 
 impl AuthService {
+    /// The present password is wrong.
+    async fn refuse_change<T>(&self, by: &Actor, user: Uuid) -> Result<T, PeopleError> {
+        let entry = Entry::new(by, Action::ChangeOwnPassword, Outcome::Denied).on(user);
+        audit_log::note(&self.db, entry).await.map_err(failed)?;
+        Err(AuthError::WrongCredentials.into())
+    }
+
     async fn hash_of_new(&self, password: &Secret, username: &str) -> Result<PasswordHash, PeopleError> {
         password::acceptable(password, username).map_err(PeopleError::PasswordNotAcceptable)?;
         self.passwords.hash(password).await.map_err(|error| unavailable(error).into())

@@ -1,9 +1,11 @@
 //! Behaviour on both databases.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod audit;
 mod credentials;
 mod keys;
 mod people;
+mod single_sign_on;
 mod tokens;
 
 use std::sync::Mutex;
@@ -44,7 +46,7 @@ impl World {
             Arc::new(move || *now.lock().unwrap())
         };
         let auth = AuthService::open_at(db, root_keys(), clock).await.unwrap();
-        auth.add_user(&name("ada"), Role::Operator, &Secret::new(PASSWORD)).await.unwrap();
+        auth.add_user(&BY, &name("ada"), Role::Operator, &Secret::new(PASSWORD)).await.unwrap();
         Self { auth, now, _folder: folder }
     }
 
@@ -89,6 +91,13 @@ impl World {
     }
 }
 
+/// Who changes things where it does not matter who.
+const BY: Actor = Actor::KubeOpera;
+
+fn from_there() -> Actor {
+    Actor::Stranger { address: "10.0.0.1".to_owned() }
+}
+
 fn root_keys() -> RootKeys {
     RootKeys::parse(b"a2V5IG9mIHRoZSB0ZXN0cyBvZiBhdXRoLXNlcnZpY2U=").unwrap()
 }
@@ -130,13 +139,13 @@ async fn the_right_password_opens_a_session_that_ends_when_it_is_told_to(world: 
     assert_eq!((found.user.username.as_str(), found.user.role), ("ada", Role::Operator));
     assert_eq!(found.expires_at, opened.expires_at);
 
-    world.auth.log_out(&opened.token).await.unwrap();
-    world.auth.log_out(&opened.token).await.unwrap();
+    world.auth.log_out(&opened.token, "10.0.0.1").await.unwrap();
+    world.auth.log_out(&opened.token, "10.0.0.1").await.unwrap();
     assert_eq!(world.auth.session(&opened.token).await, Err(AuthError::NoSession));
 }
 
 async fn a_wrong_password_an_unknown_name_and_a_disabled_user_are_one_answer(world: World) {
-    world.auth.add_user(&name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
+    world.auth.add_user(&BY, &name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
     world.run("UPDATE users SET disabled_at = 1 WHERE username = 'bob'").await;
     let odd_name = "x".repeat(10_000);
 
@@ -154,7 +163,7 @@ async fn every_log_in_has_a_token_of_its_own(world: World) {
 
     assert_ne!(one.token, other.token);
     assert_eq!(one.token.reveal().len(), 43, "256 bits in base64");
-    world.auth.log_out(&one.token).await.unwrap();
+    world.auth.log_out(&one.token, "10.0.0.1").await.unwrap();
     assert!(world.auth.session(&other.token).await.is_ok());
     assert_eq!(world.auth.session(&Secret::new("forged")).await, Err(AuthError::NoSession));
     assert_eq!(world.auth.session(&Secret::new("")).await, Err(AuthError::NoSession));
@@ -191,7 +200,7 @@ async fn a_changed_role_and_a_disabled_user_take_effect_on_open_sessions(world: 
 }
 
 async fn guessing_is_slowed_down_for_one_account_from_one_address_only(world: World) {
-    world.auth.add_user(&name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
+    world.auth.add_user(&BY, &name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
     for _ in 0..throttle::FOR_ACCOUNT {
         assert_eq!(world.log_in("ada", "guess", "10.0.0.1").await.unwrap_err(), AuthError::WrongCredentials);
     }
@@ -321,7 +330,7 @@ async fn neither_passwords_nor_tokens_are_in_the_database(world: World) {
 
     let ada = opened.user.id;
     let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
-    let token = world.auth.make_token(ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
+    let token = world.auth.make_token(&BY, ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
 
     let dump =
         world.dump(&["users", "environment_administrators", "sessions", "login_attempts", "access_tokens"]).await;

@@ -18,16 +18,48 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// A request that is not answered by then is given up.
     pub request_limit: Duration,
+    /// What one person may do how often.
+    pub allowances: Allowances,
+}
+
+/// What one person may do how often, however many processes serve them.
+#[derive(Debug, Clone, Copy)]
+pub struct Allowances {
+    /// Have a kubeconfig checked. It makes KubeOpera call an address of their choice: without a limit, ports behind its
+    /// firewall could be looked for.
+    pub checks: Allowance,
+    /// Connect a cluster, or replace its kubeconfig, whatever comes of it.
+    pub connects: Allowance,
+    /// Ask for a cluster to be created, whatever comes of it.
+    pub creates: Allowance,
+}
+
+/// So many times within a span of time that ends now.
+#[derive(Debug, Clone, Copy)]
+pub struct Allowance {
+    /// How often.
+    pub times: u64,
+    /// In which time.
+    pub within: Duration,
+}
+
+impl Default for Allowances {
+    /// Ten checks and ten connects in ten minutes, twenty creates in an hour.
+    fn default() -> Self {
+        let ten = Allowance { times: 10, within: Duration::from_mins(10) };
+        Self { checks: ten, connects: ten, creates: Allowance { times: 20, within: Duration::from_hours(1) } }
+    }
 }
 
 impl Default for Config {
-    /// No other origins, no proxies, 30 s.
+    /// No other origins, no proxies, 30 s, the usual allowances.
     fn default() -> Self {
         Self {
             trusted_origins: Vec::new(),
             external_url: None,
             trusted_proxies: Vec::new(),
             request_limit: Duration::from_secs(30),
+            allowances: Allowances::default(),
         }
     }
 }

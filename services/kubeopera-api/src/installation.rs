@@ -28,7 +28,7 @@ pub enum BindError {
 /// To be called before anything is written to the cluster. Records that met another cluster would be made true there: its
 /// owner would find Flux and a whole platform on it that nobody asked for.
 pub async fn bind(db: &DatabaseConnection, kube_system_uid: &str) -> Result<(), BindError> {
-    service_kit::database::migrate::<store::Migrator>(db).await?;
+    store::migrate(db).await?;
     let bound = store::installation::belongs_to(db, kube_system_uid).await?;
     if bound == kube_system_uid { Ok(()) } else { Err(BindError::AnotherCluster { bound }) }
 }

@@ -7,10 +7,12 @@ mod app;
 mod config;
 mod error;
 mod events;
+mod fleet;
 mod http;
 mod installation;
 mod listing;
 mod resources;
+mod settings;
 mod store;
 mod verdict;
 mod view;
@@ -18,14 +20,17 @@ mod view;
 use std::sync::Arc;
 
 use auth_service_contract::Authority;
+use gitops_scaffolder_contract::GitOpsScaffolder;
+use k8s_monitor_contract::Monitor;
 use sea_orm::{DatabaseConnection, DbErr};
 use service_kit::database::OpenError;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+use vocabulary::GitUrl;
 
 use crate::app::Platform;
 pub use crate::{
-    config::{Config, PlatformDefaults},
+    config::{Allowance, Allowances, Config, PlatformDefaults},
     installation::{BindError, bind},
 };
 
@@ -58,11 +63,15 @@ pub async fn run(
     db: DatabaseConnection,
     client: kube::Client,
     auth: Arc<dyn Authority>,
+    scaffolder: Arc<dyn GitOpsScaffolder>,
+    monitor: Arc<dyn Monitor>,
     defaults: PlatformDefaults,
     shutdown: CancellationToken,
 ) -> Result<(), RunError> {
-    service_kit::database::migrate::<store::Migrator>(&db).await?;
-    let platform = Arc::new(Platform::new(db, client, auth, defaults, shutdown.clone()));
+    store::migrate(&db).await?;
+    let mut platform = Platform::new(db, client, auth, scaffolder, monitor, defaults, shutdown.clone());
+    platform.allowances = config.allowances;
+    let platform = Arc::new(platform);
     let router = http::router(Arc::clone(&platform), &config).map_err(|_| RunError::Origin)?;
 
     resources::repository::follow(&platform).await?;
@@ -75,6 +84,7 @@ pub async fn run(
     tasks.spawn(resources::access::keep_asking(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::relay::keep_relaying(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::repair::keep_repairing(Arc::clone(&platform), background.clone()));
+    tasks.spawn(fleet::keep_drawing(Arc::clone(&platform), background.clone()));
     tasks.spawn(events::keep_announcing(platform, background.clone()));
 
     let limits = service_kit::serve::Limits::default();
@@ -86,6 +96,12 @@ pub async fn run(
     background.cancel();
     while tasks.join_next().await.is_some() {}
     served
+}
+
+/// The Git repository that somebody chose for the trees of new clusters; none while it is the one of the start. The tables
+/// have to be up to date, as [`bind`] leaves them.
+pub async fn chosen_repository(db: &DatabaseConnection) -> Result<Option<GitUrl>, DbErr> {
+    Ok(store::git_setting::chosen(db).await?.map(|repository| repository.url))
 }
 
 /// The OpenAPI document of the API, made from the handlers, as it is committed under `openapi/`.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-use vocabulary::{ClusterId, Label, Secret};
+use vocabulary::{Actor, ClusterId, Label, Secret};
 
 /// Identity of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -188,27 +188,34 @@ pub trait Credentials: Send + Sync {
     async fn credentials(&self) -> Result<Vec<Credential>, CredentialError>;
 
     /// Saves a credential.
-    async fn add_credential(&self, label: &Label, secret: NewSecret) -> Result<SavedCredential, CredentialError>;
+    async fn add_credential(
+        &self,
+        by: &Actor,
+        label: &Label,
+        secret: NewSecret,
+    ) -> Result<SavedCredential, CredentialError>;
 
     /// Gives a credential another label, or another secret of the same kind; what is `None` stays.
     async fn change_credential(
         &self,
+        by: &Actor,
         credential: CredentialId,
         label: Option<&Label>,
         secret: Option<NewSecret>,
     ) -> Result<Credential, CredentialError>;
 
     /// Forgets a credential that nothing uses.
-    async fn delete_credential(&self, credential: CredentialId) -> Result<(), CredentialError>;
+    async fn delete_credential(&self, by: &Actor, credential: CredentialId) -> Result<(), CredentialError>;
 
-    /// Asks the cloud who a credential is. Nothing is changed there or here.
-    async fn check_credential(&self, credential: CredentialId) -> Result<CheckOutcome, CredentialError>;
+    /// Asks the cloud who a credential is. Nothing is changed there or here. That it was asked for is written down before
+    /// the cloud is.
+    async fn check_credential(&self, by: &Actor, credential: CredentialId) -> Result<CheckOutcome, CredentialError>;
 
     /// Lets a cluster use a credential. A cluster has one at a time: another one takes the place of the first.
-    async fn bind(&self, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError>;
+    async fn bind(&self, by: &Actor, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError>;
 
     /// Ends the use of whatever credential by a cluster; without one nothing happens.
-    async fn release(&self, cluster: ClusterId) -> Result<(), CredentialError>;
+    async fn release(&self, by: &Actor, cluster: ClusterId) -> Result<(), CredentialError>;
 
     /// The only way to the secret: for a cluster the credential is bound to. That it was asked for is written down
     /// before it is handed out.

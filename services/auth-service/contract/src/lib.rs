@@ -1,13 +1,16 @@
-//! What auth-service promises to the other services, behind four doors: who somebody is ([`Auth`]), who there is
-//! ([`People`]), tokens for scripts ([`AccessTokens`]) and cloud credentials ([`Credentials`]).
+//! What auth-service promises to the other services, behind five doors: who somebody is ([`Auth`]), by way of an identity
+//! provider ([`SingleSignOn`]), who there is ([`People`]), tokens for scripts ([`AccessTokens`]) and cloud credentials
+//! ([`Credentials`]).
 
 mod credentials;
 mod people;
+mod single_sign_on;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+pub use vocabulary::Role;
 use vocabulary::{AdminUsername, ClusterId, Email, Secret};
 
 pub use credentials::{
@@ -16,32 +19,23 @@ pub use credentials::{
 };
 pub use people::{
     AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange,
-    TOKEN_PREFIX, Whose,
+    TOKEN_PREFIX, Way, Whose,
 };
+pub use single_sign_on::{Arrival, Departure, ProviderAnswer, SingleSignOn, SingleSignOnError};
 
-/// All doors of auth-service, for who serves people.
-pub trait Authority: Auth + People + AccessTokens + Credentials {}
+/// All doors of auth-service, for who serves people. Whatever changes something takes first on whose behalf, and writes that
+/// into the audit log together with the change: either both are there or neither is.
+pub trait Authority: Auth + SingleSignOn + People + AccessTokens + Credentials {}
 
-impl<T: Auth + People + AccessTokens + Credentials> Authority for T {}
-
-/// What a person may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// May do everything, credentials and deletion included.
-    PlatformAdministrator,
-    /// May register and connect clusters; neither sees credentials nor deletes.
-    Operator,
-    /// May look.
-    Viewer,
-}
+impl<T: Auth + SingleSignOn + People + AccessTokens + Credentials> Authority for T {}
 
 /// A person who has proved who they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// Stable identity.
     pub id: Uuid,
-    /// Name to log in with.
+    /// Name to log in with. For who comes by way of an identity provider it is what the provider calls them, and always
+    /// has an `@` in it, which no name with a password has.
     pub username: String,
     /// What they may do.
     pub role: Role,
@@ -54,6 +48,8 @@ pub struct Session {
     pub user: User,
     /// The cookie's value: 256 random bits. Only its SHA-256 is stored.
     pub token: Secret,
+    /// Whether it is good for nothing but choosing another password.
+    pub must_change_password: bool,
     /// When it ends whatever happens.
     pub expires_at: Timestamp,
 }
@@ -65,6 +61,8 @@ pub struct ActiveSession {
     pub id: Uuid,
     /// Whose it is.
     pub user: User,
+    /// Whether it is good for nothing but choosing another password.
+    pub must_change_password: bool,
     /// When it ends whatever happens.
     pub expires_at: Timestamp,
 }
@@ -92,14 +90,15 @@ pub enum AuthError {
 /// auth-service as the others see it.
 #[async_trait]
 pub trait Auth: Send + Sync {
-    /// Opens a session for a person who knows their password. `address` is where they come from, for throttling.
+    /// Opens a session for a person who knows their password. `address` is where they come from, for throttling and for
+    /// the audit log, which tells of refusals as well.
     async fn log_in(&self, username: &str, password: &Secret, address: &str) -> Result<Session, AuthError>;
 
     /// Whose session this is.
     async fn session(&self, token: &Secret) -> Result<ActiveSession, AuthError>;
 
-    /// Ends a session; one that is already gone is fine.
-    async fn log_out(&self, token: &Secret) -> Result<(), AuthError>;
+    /// Ends a session; one that is already gone is fine. `address` is where that is asked from.
+    async fn log_out(&self, token: &Secret, address: &str) -> Result<(), AuthError>;
 
     /// Makes the first administrator of an environment exist, once. Asked again for the same cluster it changes
     /// nothing: neither the person nor the password. `password` is used only if the administrator is created now.

@@ -3,15 +3,26 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use uuid::Uuid;
-use vocabulary::{AdminUsername, Label, Secret};
+use vocabulary::{Actor, AdminUsername, Label, Secret};
 
 use crate::{AuthError, Role, Session, User};
+
+/// How somebody logs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// With a password that is known here.
+    Password,
+    /// At the identity provider, which also says what they may do.
+    Provider,
+}
 
 /// Somebody who may log in, as a platform administrator sees them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// Who.
     pub user: User,
+    /// How they log in.
+    pub way: Way,
     /// Since when they are known.
     pub created_at: Timestamp,
     /// Since when they may not log in, if they may not.
@@ -108,9 +119,16 @@ pub enum PeopleError {
     /// No token of who was meant has this id.
     #[error("there is no such token")]
     NoSuchToken,
-    /// Without this person nobody could administer KubeOpera.
-    #[error("this is the last platform administrator who can log in")]
+    /// Without this person nobody could administer KubeOpera. Who comes by way of an identity provider does not count:
+    /// it may be away.
+    #[error("this is the last platform administrator who can log in with a password")]
     LastAdministrator,
+    /// The person comes by way of the identity provider: their role follows their groups there.
+    #[error("this person's role follows their groups at the identity provider")]
+    RoleOfProvider,
+    /// The person comes by way of the identity provider, which is where their password is.
+    #[error("this person has no password here")]
+    NoPassword,
     /// The new password breaks a rule, which is a whole sentence.
     #[error("this password is not acceptable. {0}")]
     PasswordNotAcceptable(&'static str),
@@ -135,29 +153,36 @@ pub trait People: Send + Sync {
     async fn people(&self) -> Result<Vec<Person>, PeopleError>;
 
     /// Adds somebody who can log in from now on.
-    async fn add_user(&self, username: &AdminUsername, role: Role, password: &Secret) -> Result<Person, PeopleError>;
+    async fn add_user(
+        &self,
+        by: &Actor,
+        username: &AdminUsername,
+        role: Role,
+        password: &Secret,
+    ) -> Result<Person, PeopleError>;
 
     /// Changes role and standing. Either ends all sessions of the person; to disable also ends their tokens for good.
-    /// The last platform administrator who can log in stays one.
-    async fn change_user(&self, user: Uuid, change: PersonChange) -> Result<Person, PeopleError>;
+    /// The last platform administrator who can log in with a password stays one.
+    async fn change_user(&self, by: &Actor, user: Uuid, change: PersonChange) -> Result<Person, PeopleError>;
 
-    /// Changes one's own password. All sessions end, and the one that is returned begins. `address` is for throttling.
+    /// Changes one's own password. All sessions end, and the one that is returned begins. A wrong present password counts as
+    /// an attempt to log in.
     async fn change_password(
         &self,
+        by: &Actor,
         user: Uuid,
         current: &Secret,
         new: &Secret,
-        address: &str,
     ) -> Result<Session, PeopleError>;
 
     /// Gives somebody another password, which ends all their sessions.
-    async fn reset_password(&self, user: Uuid, new: &Secret) -> Result<(), PeopleError>;
+    async fn reset_password(&self, by: &Actor, user: Uuid, new: &Secret) -> Result<(), PeopleError>;
 
     /// Open sessions, the last used first.
     async fn sessions(&self, whose: Whose) -> Result<Vec<OpenSession>, PeopleError>;
 
     /// Ends a session.
-    async fn end_session(&self, session: Uuid, whose: Whose) -> Result<(), PeopleError>;
+    async fn end_session(&self, by: &Actor, session: Uuid, whose: Whose) -> Result<(), PeopleError>;
 }
 
 /// Personal access tokens. They die with their owner and never do more than their owner may do.
@@ -167,10 +192,16 @@ pub trait AccessTokens: Send + Sync {
     async fn tokens(&self, whose: Whose) -> Result<Vec<AccessToken>, PeopleError>;
 
     /// Makes a token that ends within a year.
-    async fn make_token(&self, user: Uuid, label: &Label, expires_at: Timestamp) -> Result<MadeToken, PeopleError>;
+    async fn make_token(
+        &self,
+        by: &Actor,
+        user: Uuid,
+        label: &Label,
+        expires_at: Timestamp,
+    ) -> Result<MadeToken, PeopleError>;
 
     /// Ends a token.
-    async fn revoke_token(&self, token: Uuid, whose: Whose) -> Result<(), PeopleError>;
+    async fn revoke_token(&self, by: &Actor, token: Uuid, whose: Whose) -> Result<(), PeopleError>;
 
     /// For whom a token acts. [`AuthError::NoSession`] if it is none, has ended, or its owner may not log in.
     async fn token(&self, secret: &Secret) -> Result<ActiveToken, AuthError>;

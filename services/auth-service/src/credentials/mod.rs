@@ -4,6 +4,7 @@ pub(crate) mod gcp_key;
 mod material;
 
 use async_trait::async_trait;
+use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{
     AwsAccessKey, CheckOutcome, CloudAccess, Credential, CredentialError, CredentialId, CredentialKind, Credentials,
     NewSecret, SavedCredential,
@@ -11,13 +12,12 @@ use auth_service_contract::{
 use sea_orm::{ConnectionTrait, DbErr};
 use service_kit::database::{begin_write, is_unique_violation};
 use uuid::Uuid;
-use vocabulary::{ClusterId, Label};
+use vocabulary::{Actor, ClusterId, Label};
 
 use crate::{
     AuthService,
     sealing::{Place, SealError},
     store::{
-        credential_openings::{self, Outcome},
         credential_uses,
         credentials::{self, Model, StoredKind},
     },
@@ -37,7 +37,12 @@ impl Credentials for AuthService {
         rows.iter().map(|row| described(row, clusters(row.id))).collect()
     }
 
-    async fn add_credential(&self, label: &Label, secret: NewSecret) -> Result<SavedCredential, CredentialError> {
+    async fn add_credential(
+        &self,
+        by: &Actor,
+        label: &Label,
+        secret: NewSecret,
+    ) -> Result<SavedCredential, CredentialError> {
         let now = (self.clock)();
         let Accepted { material, kind, last_four, source } = material::accept(secret, None)?;
         let external_id = material.external_id().map(str::to_owned);
@@ -57,12 +62,15 @@ impl Credentials for AuthService {
         };
         self.seal(&mut row, &material)?;
         credentials::insert(&tx, row.clone()).await.map_err(taken_or_failed)?;
+        let entry = Entry::new(by, Action::AddCredential, Outcome::Done).on(row.id).named(label);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
         Ok(SavedCredential { credential: described(&row, Vec::new())?, external_id })
     }
 
     async fn change_credential(
         &self,
+        by: &Actor,
         credential: CredentialId,
         label: Option<&Label>,
         secret: Option<NewSecret>,
@@ -70,7 +78,9 @@ impl Credentials for AuthService {
         let tx = begin_write(&self.db).await.map_err(failed)?;
         let held = credentials::held(&tx, credential.0).await.map_err(failed)?;
         let mut row = held.ok_or(CredentialError::NoSuchCredential)?;
+        let mut changed = Vec::new();
         if let Some(label) = label {
+            changed.push("label");
             row.label = label.to_string();
         }
         if let Some(secret) = secret {
@@ -85,6 +95,7 @@ impl Credentials for AuthService {
                 return Err(CredentialError::NotAcceptable { field: "kind", rule });
             }
             access_key_exists(&tx, source).await?;
+            changed.push("secret");
             row.last_four = last_four;
             row.source_id = source.map(|source| source.0);
             row.version += 1;
@@ -93,56 +104,78 @@ impl Credentials for AuthService {
         }
         credentials::update(&tx, row.clone()).await.map_err(taken_or_failed)?;
         let clusters = credential_uses::of(&tx, row.id).await.map_err(failed)?;
+        let entry = Entry::new(by, Action::ChangeCredential, Outcome::Done).on(row.id).named(&row.label);
+        audit_log::append(&tx, entry.changing(&changed)).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
         described(&row, clusters.into_iter().map(ClusterId::from).collect())
     }
 
-    async fn delete_credential(&self, credential: CredentialId) -> Result<(), CredentialError> {
+    async fn delete_credential(&self, by: &Actor, credential: CredentialId) -> Result<(), CredentialError> {
         let tx = begin_write(&self.db).await.map_err(failed)?;
         // Held: whoever binds it or names it as a source at the same time waits, and then finds it gone.
-        if credentials::held(&tx, credential.0).await.map_err(failed)?.is_none() {
-            return Err(CredentialError::NoSuchCredential);
-        }
+        let held = credentials::held(&tx, credential.0).await.map_err(failed)?;
+        let label = held.ok_or(CredentialError::NoSuchCredential)?.label;
+        let entry = |outcome| Entry::new(by, Action::DeleteCredential, outcome).on(credential).named(&label);
         let clusters = credential_uses::of(&tx, credential.0).await.map_err(failed)?;
         let roles = credentials::assumed_with(&tx, credential.0).await.map_err(failed)?;
         if !clusters.is_empty() || !roles.is_empty() {
             let clusters = clusters.into_iter().map(ClusterId::from).collect();
             let credentials = roles.iter().map(label_of).collect::<Result<_, _>>()?;
+            audit_log::append(&tx, entry(Outcome::Denied)).await.map_err(failed)?;
+            tx.commit().await.map_err(failed)?;
             return Err(CredentialError::InUse { clusters, credentials });
         }
         credentials::delete(&tx, credential.0).await.map_err(failed)?;
+        audit_log::append(&tx, entry(Outcome::Done)).await.map_err(failed)?;
         tx.commit().await.map_err(failed)
     }
 
-    async fn check_credential(&self, credential: CredentialId) -> Result<CheckOutcome, CredentialError> {
-        let access = self.access(credential).await?;
-        self.clouds.check(&access, (self.clock)()).await
+    async fn check_credential(&self, by: &Actor, credential: CredentialId) -> Result<CheckOutcome, CredentialError> {
+        if credentials::by_id(&self.db, credential.0).await.map_err(failed)?.is_none() {
+            return Err(CredentialError::NoSuchCredential);
+        }
+        // Before the secret is opened and the cloud is asked: without a trace neither happens.
+        self.write_down(by, Action::CheckCredential, credential, Outcome::Asked).await?;
+        let checked = match self.access(credential).await {
+            Ok(access) => self.clouds.check(&access, (self.clock)()).await,
+            Err(error) => Err(error),
+        };
+        let outcome = if checked.is_ok() { Outcome::Done } else { Outcome::Failed };
+        self.write_down(by, Action::CheckCredential, credential, outcome).await?;
+        checked
     }
 
-    async fn bind(&self, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError> {
+    async fn bind(&self, by: &Actor, credential: CredentialId, cluster: ClusterId) -> Result<(), CredentialError> {
         let tx = begin_write(&self.db).await.map_err(failed)?;
         if credentials::held(&tx, credential.0).await.map_err(failed)?.is_none() {
             return Err(CredentialError::NoSuchCredential);
         }
         credential_uses::set(&tx, credential.0, cluster.uuid()).await.map_err(failed)?;
+        let entry = Entry::new(by, Action::BindCredential, Outcome::Done).on(credential).named(cluster);
+        audit_log::append(&tx, entry).await.map_err(failed)?;
         tx.commit().await.map_err(failed)
     }
 
-    async fn release(&self, cluster: ClusterId) -> Result<(), CredentialError> {
-        credential_uses::delete(&self.db, cluster.uuid()).await.map_err(failed)
+    async fn release(&self, by: &Actor, cluster: ClusterId) -> Result<(), CredentialError> {
+        let tx = begin_write(&self.db).await.map_err(failed)?;
+        if !credential_uses::delete(&tx, cluster.uuid()).await.map_err(failed)? {
+            return Ok(());
+        }
+        audit_log::append(&tx, Entry::new(by, Action::ReleaseCredential, Outcome::Done).on(cluster))
+            .await
+            .map_err(failed)?;
+        tx.commit().await.map_err(failed)
     }
 
     async fn open(&self, credential: CredentialId, cluster: ClusterId) -> Result<CloudAccess, CredentialError> {
+        let by = Actor::Cluster(cluster);
         if !credential_uses::exists(&self.db, credential.0, cluster.uuid()).await.map_err(failed)? {
-            self.write_down(credential, cluster, Outcome::Denied).await?;
+            self.write_down(&by, Action::OpenCredential, credential, Outcome::Denied).await?;
             return Err(CredentialError::NotBound);
         }
         let access = self.access(credential).await;
-        match access {
-            Ok(_) => self.write_down(credential, cluster, Outcome::Opened).await?,
-            Err(CredentialError::Unreadable) => self.write_down(credential, cluster, Outcome::Unreadable).await?,
-            Err(_) => {}
-        }
+        let outcome = if access.is_ok() { Outcome::Done } else { Outcome::Failed };
+        self.write_down(&by, Action::OpenCredential, credential, outcome).await?;
         access
     }
 }
@@ -196,12 +229,12 @@ impl AuthService {
 
     async fn write_down(
         &self,
+        by: &Actor,
+        action: Action,
         credential: CredentialId,
-        cluster: ClusterId,
         outcome: Outcome,
     ) -> Result<(), CredentialError> {
-        let now = (self.clock)();
-        credential_openings::write(&self.db, credential.0, cluster.uuid(), outcome, now).await.map_err(failed)
+        audit_log::note(&self.db, Entry::new(by, action, outcome).on(credential)).await.map_err(failed)
     }
 }
 

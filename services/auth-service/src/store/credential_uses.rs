@@ -46,6 +46,7 @@ pub(crate) async fn set(db: &impl ConnectionTrait, credential: Uuid, cluster: Uu
     Entity::insert(row).on_conflict(instead).exec(db).await.map(|_| ())
 }
 
-pub(crate) async fn delete(db: &impl ConnectionTrait, cluster: Uuid) -> Result<(), DbErr> {
-    Entity::delete_by_id(cluster).exec(db).await.map(|_| ())
+/// Says whether it had one.
+pub(crate) async fn delete(db: &impl ConnectionTrait, cluster: Uuid) -> Result<bool, DbErr> {
+    Ok(Entity::delete_by_id(cluster).exec(db).await?.rows_affected > 0)
 }

@@ -1,7 +1,7 @@
 //! The first administrator of each environment, one a cluster.
 
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, entity::prelude::*};
+use sea_orm::{ActiveValue::Set, TryInsertResult, entity::prelude::*};
 use service_kit::database::Micros;
 use uuid::Uuid;
 use vocabulary::{AdminUsername, ClusterId, Email};
@@ -38,7 +38,7 @@ pub(crate) async fn exists(db: &impl ConnectionTrait, cluster: ClusterId) -> Res
     Ok(Entity::find_by_id(cluster.uuid()).one(db).await?.is_some())
 }
 
-/// The first to come stays: neither person nor password is ever replaced.
+/// The first to come stays: neither person nor password is ever replaced. Says whether this was the first.
 pub(crate) async fn insert_if_absent(
     db: &impl ConnectionTrait,
     cluster: ClusterId,
@@ -46,7 +46,7 @@ pub(crate) async fn insert_if_absent(
     username: &AdminUsername,
     password_hash: PasswordHash,
     now: Timestamp,
-) -> Result<(), DbErr> {
+) -> Result<bool, DbErr> {
     let administrator = ActiveModel {
         cluster_id: Set(cluster.uuid()),
         email: Set(email.to_string()),
@@ -54,5 +54,6 @@ pub(crate) async fn insert_if_absent(
         password_hash: Set(password_hash),
         created_at: Set(now.into()),
     };
-    Entity::insert(administrator).on_conflict_do_nothing_on([Column::ClusterId]).exec(db).await.map(|_| ())
+    let inserted = Entity::insert(administrator).on_conflict_do_nothing_on([Column::ClusterId]);
+    Ok(matches!(inserted.exec_without_returning(db).await?, TryInsertResult::Inserted(_)))
 }

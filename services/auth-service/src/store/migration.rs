@@ -1,16 +1,20 @@
 //! The tables, forward only: a released migration is never edited, the next one is added.
 
 use async_trait::async_trait;
+use audit_log::{Action, FromBefore, Outcome};
+use sea_orm::ConnectionTrait;
 use sea_orm_migration::{
     prelude::*,
-    schema::{big_integer, big_integer_null, binary, string, uuid, uuid_null},
+    schema::{big_integer, big_integer_null, binary, boolean, string, string_null, uuid, uuid_null},
 };
+use service_kit::database::Micros;
+use uuid::Uuid;
 
 pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(People), Box::new(Tokens), Box::new(Credentials)]
+        vec![Box::new(People), Box::new(Tokens), Box::new(Credentials), Box::new(Provider), Box::new(OneAuditLog)]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -218,6 +222,87 @@ fn needs_credential(table: &'static str, column: &'static str) -> ForeignKeyCrea
         .to("credentials", "id")
         .on_delete(ForeignKeyAction::Restrict)
         .to_owned()
+}
+
+struct Provider;
+
+impl MigrationName for Provider {
+    fn name(&self) -> &'static str {
+        "0004_provider"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Provider {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // SQLite adds one column a statement.
+        for column in [
+            string_null("issuer"),
+            string_null("subject"),
+            string_null("shown_name"),
+            boolean("password_is_one_time").default(false).to_owned(),
+        ] {
+            manager.alter_table(Table::alter().table("users").add_column(column).to_owned()).await?;
+        }
+        let by_identity =
+            Index::create().name("users_by_identity").table("users").col("issuer").col("subject").unique().to_owned();
+        manager.create_index(by_identity).await?;
+
+        let departures = Table::create()
+            .table("departures")
+            .col(binary("browser_hash").primary_key())
+            .col(string("return_to"))
+            .col(big_integer("at"))
+            .to_owned();
+        manager.create_table(departures).await?;
+        let by_time = Index::create().name("departures_by_time").table("departures").col("at").to_owned();
+        manager.create_index(by_time).await
+    }
+}
+
+struct OneAuditLog;
+
+impl MigrationName for OneAuditLog {
+    fn name(&self) -> &'static str {
+        "0005_one_audit_log"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for OneAuditLog {
+    /// What was written down here is in the audit log of all services from now on.
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let db = manager.get_connection();
+        let openings = Query::select()
+            .columns(["happened_at", "credential_id", "cluster_id", "outcome"])
+            .from("credential_openings")
+            .order_by("id", Order::Asc)
+            .to_owned();
+        for row in db.query_all(&openings).await? {
+            let outcome = match row.try_get::<String>("", "outcome")?.as_str() {
+                "opened" => Outcome::Done,
+                "denied" => Outcome::Denied,
+                _ => Outcome::Failed,
+            };
+            let before = FromBefore {
+                happened_at: row.try_get::<Micros>("", "happened_at")?.timestamp(),
+                actor_kind: "cluster",
+                actor_id: Some(row.try_get("", "cluster_id")?),
+                actor_name: None,
+                address: String::new(),
+                action: Action::OpenCredential.as_str().to_owned(),
+                object: Some(row.try_get::<Uuid>("", "credential_id")?.to_string()),
+                outcome: outcome.as_str().to_owned(),
+                request_id: Uuid::nil().to_string(),
+            };
+            audit_log::append_from_before(db, before).await?;
+        }
+        manager.drop_table(Table::drop().table("credential_openings").to_owned()).await?;
+        if manager.get_database_backend() == sea_orm::DbBackend::Postgres {
+            db.execute_unprepared("DROP FUNCTION credential_openings_is_append_only()").await?;
+        }
+        Ok(())
+    }
 }
 
 /// Not even a fault of our own may change or remove what is written. Only the database's owner could, by dropping this.

@@ -2,9 +2,9 @@
 
 pub(crate) mod access_tokens;
 pub(crate) mod attempts;
-pub(crate) mod credential_openings;
 pub(crate) mod credential_uses;
 pub(crate) mod credentials;
+pub(crate) mod departures;
 pub(crate) mod environment_administrators;
 mod migration;
 pub(crate) mod root_keys;
@@ -15,7 +15,15 @@ use std::fmt;
 
 use sea_orm::DeriveValueType;
 
-pub(crate) use migration::Migrator;
+use migration::Migrator;
+use sea_orm::DatabaseConnection;
+use service_kit::database::OpenError;
+
+/// Brings the tables up to date, with those of the audit log, which has to be there first.
+pub(crate) async fn migrate(db: &DatabaseConnection) -> Result<(), OpenError> {
+    service_kit::database::migrate::<audit_log::Migrator>(db).await?;
+    service_kit::database::migrate::<Migrator>(db).await
+}
 
 /// An argon2id hash as a PHC string. It prints as dots: it cannot be turned back, but it can be guessed at.
 #[derive(Clone, PartialEq, Eq, DeriveValueType)]

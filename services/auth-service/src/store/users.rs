@@ -1,8 +1,10 @@
 //! People who may log in.
 
-use auth_service_contract::{Person, Role, User};
+use auth_service_contract::{Person, Role, User, Way};
 use jiff::Timestamp;
-use sea_orm::{ActiveValue::Set, QueryOrder, QuerySelect, entity::prelude::*, sea_query::ValueTypeErr};
+use sea_orm::{
+    ActiveValue::Set, QueryOrder, QuerySelect, entity::prelude::*, sea_query::OnConflict, sea_query::ValueTypeErr,
+};
 use service_kit::database::Micros;
 use uuid::Uuid;
 
@@ -25,6 +27,10 @@ mod entity {
         pub password_hash: PasswordHash,
         pub created_at: Micros,
         pub disabled_at: Option<Micros>,
+        pub issuer: Option<String>,
+        pub subject: Option<String>,
+        pub shown_name: Option<String>,
+        pub password_is_one_time: bool,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -65,13 +71,25 @@ impl std::str::FromStr for StoredRole {
 impl Model {
     /// The person, without what only auth-service may know.
     pub(crate) fn person(&self) -> User {
-        User { id: self.id, username: self.username.clone(), role: self.role.0 }
+        let username = self.shown_name.as_ref().unwrap_or(&self.username).clone();
+        User { id: self.id, username, role: self.role.0 }
+    }
+
+    pub(crate) fn way(&self) -> Way {
+        if self.issuer.is_some() { Way::Provider } else { Way::Password }
+    }
+
+    /// What their password is compared with. Who comes by way of an identity provider has none; the column, older than
+    /// they are, is empty then.
+    pub(crate) fn password(&self) -> Option<PasswordHash> {
+        (self.way() == Way::Password).then(|| self.password_hash.clone())
     }
 
     /// The person as an administrator sees them.
     pub(crate) fn known(&self) -> Person {
         Person {
             user: self.person(),
+            way: self.way(),
             created_at: self.created_at.timestamp(),
             disabled_at: self.disabled_at.map(Micros::timestamp),
         }
@@ -91,12 +109,13 @@ pub(crate) async fn held(tx: &impl ConnectionTrait, id: Uuid) -> Result<Option<M
     Entity::find_by_id(id).lock_exclusive().one(tx).await
 }
 
-/// Platform administrators who can log in. Their rows stay locked until the transaction ends, so that of two who take
+/// Platform administrators who can log in with a password. Their rows stay locked until the transaction ends, so that of two who take
 /// each other's role away at the same time one finds out. (SQLite has but one writer and needs no lock.)
 pub(crate) async fn administrators(tx: &impl ConnectionTrait) -> Result<Vec<Model>, DbErr> {
     Entity::find()
         .filter(Column::Role.eq(StoredRole(Role::PlatformAdministrator)))
         .filter(Column::DisabledAt.is_null())
+        .filter(Column::Issuer.is_null())
         .order_by_asc(Column::Id)
         .lock_exclusive()
         .all(tx)
@@ -115,18 +134,70 @@ pub(crate) async fn set_standing(
     changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
 }
 
-/// Says whether there is such a user.
+/// Says whether there is such a user with a password.
 pub(crate) async fn set_password(db: &impl ConnectionTrait, id: Uuid, hash: PasswordHash) -> Result<bool, DbErr> {
-    let changed = Entity::update_many().col_expr(Column::PasswordHash, hash.into());
-    Ok(changed.filter(Column::Id.eq(id)).exec(db).await?.rows_affected > 0)
+    let changed = Entity::update_many()
+        .col_expr(Column::PasswordHash, hash.into())
+        .col_expr(Column::PasswordIsOneTime, Expr::value(false));
+    let theirs = changed.filter(Column::Id.eq(id)).filter(Column::Issuer.is_null());
+    Ok(theirs.exec(db).await?.rows_affected > 0)
+}
+
+/// The password somebody has is good for nothing but choosing another.
+pub(crate) async fn make_password_one_time(db: &impl ConnectionTrait, id: Uuid) -> Result<(), DbErr> {
+    let changed = Entity::update_many().col_expr(Column::PasswordIsOneTime, Expr::value(true));
+    changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
+}
+
+/// Who an identity provider calls by a subject. Their row stays as it is until the transaction ends.
+pub(crate) async fn held_by_identity(
+    tx: &impl ConnectionTrait,
+    issuer: &str,
+    subject: &str,
+) -> Result<Option<Model>, DbErr> {
+    let theirs = Entity::find().filter(Column::Issuer.eq(issuer)).filter(Column::Subject.eq(subject));
+    theirs.lock_exclusive().one(tx).await
+}
+
+/// Makes somebody known whom an identity provider has let in, unless they are.
+pub(crate) async fn insert_identity_if_absent(
+    tx: &impl ConnectionTrait,
+    issuer: &str,
+    subject: &str,
+    shown_name: &str,
+    role: Role,
+    now: Timestamp,
+) -> Result<(), DbErr> {
+    let user = entity::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        // Unique like the identity, and with a blank in it, which no name with a password has.
+        username: Set(format!("{issuer} {subject}")),
+        role: Set(StoredRole(role)),
+        password_hash: Set(PasswordHash::new(String::new())),
+        created_at: Set(now.into()),
+        disabled_at: Set(None),
+        issuer: Set(Some(issuer.to_owned())),
+        subject: Set(Some(subject.to_owned())),
+        shown_name: Set(Some(shown_name.to_owned())),
+        password_is_one_time: Set(false),
+    };
+    let known = OnConflict::columns([Column::Issuer, Column::Subject]).do_nothing().to_owned();
+    Entity::insert(user).on_conflict(known).exec_without_returning(tx).await.map(|_| ())
+}
+
+pub(crate) async fn set_shown_name(db: &impl ConnectionTrait, id: Uuid, shown_name: &str) -> Result<(), DbErr> {
+    let changed = Entity::update_many().col_expr(Column::ShownName, shown_name.into());
+    changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
 }
 
 pub(crate) async fn any(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
     Ok(Entity::find().one(db).await?.is_some())
 }
 
+/// Who logs in with a name and a password.
 pub(crate) async fn by_name(db: &impl ConnectionTrait, username: &str) -> Result<Option<Model>, DbErr> {
-    Entity::find().filter(Column::Username.eq(username)).one(db).await
+    let theirs = Entity::find().filter(Column::Username.eq(username)).filter(Column::Issuer.is_null());
+    theirs.one(db).await
 }
 
 pub(crate) async fn insert(
@@ -143,6 +214,10 @@ pub(crate) async fn insert(
         password_hash: Set(password_hash),
         created_at: Set(now.into()),
         disabled_at: Set(None),
+        issuer: Set(None),
+        subject: Set(None),
+        shown_name: Set(None),
+        password_is_one_time: Set(false),
     };
     Entity::insert(user).exec_with_returning(db).await
 }

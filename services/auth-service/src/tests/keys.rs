@@ -3,7 +3,7 @@
 use auth_service_contract::{Credentials, NewSecret};
 use vocabulary::{ClusterId, Secret};
 
-use super::{World, on_both_databases, root_keys};
+use super::{BY, World, on_both_databases, root_keys};
 use crate::{
     AuthService, RootKeys, SetUpError,
     keys::{self, KeysError},
@@ -41,9 +41,9 @@ impl World {
             access_key_id: Secret::new("AKIACANARY0KEY0ID0WX"),
             secret_access_key: Secret::new("CANARYsecret/access+key0123456789ABCDEFG"),
         };
-        let saved = auth.add_credential(&"Key".parse().unwrap(), secret).await.unwrap();
+        let saved = auth.add_credential(&BY, &"Key".parse().unwrap(), secret).await.unwrap();
         let cluster = ClusterId::random();
-        auth.bind(saved.credential.id, cluster).await.unwrap();
+        auth.bind(&BY, saved.credential.id, cluster).await.unwrap();
         cluster
     }
 

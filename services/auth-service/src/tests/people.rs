@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use uuid::Uuid;
 use vocabulary::Secret;
 
-use super::{PASSWORD, World, name, on_both_databases};
+use super::{BY, PASSWORD, World, from_there, name, on_both_databases};
 use crate::{session, throttle};
 
 on_both_databases! {
@@ -31,7 +31,7 @@ const ENABLE: PersonChange = PersonChange { role: None, is_disabled: Some(false)
 
 impl World {
     async fn add(&self, username: &str, role: Role) -> Uuid {
-        self.auth.add_user(&name(username), role, &Secret::new(PASSWORD)).await.unwrap().user.id
+        self.auth.add_user(&BY, &name(username), role, &Secret::new(PASSWORD)).await.unwrap().user.id
     }
 }
 
@@ -39,7 +39,7 @@ async fn people_are_added_once_and_listed_by_name(world: World) {
     world.add("zoe", Role::Viewer).await;
     let bob = world.add("bob", Role::PlatformAdministrator).await;
 
-    let again = world.auth.add_user(&name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await;
+    let again = world.auth.add_user(&BY, &name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await;
 
     assert_eq!(again.unwrap_err(), PeopleError::NameTaken);
     let everybody = world.auth.people().await.unwrap();
@@ -55,9 +55,9 @@ async fn a_new_password_keeps_the_rules_whoever_sets_it(world: World) {
     let (current, short) = (Secret::new(PASSWORD), Secret::new("CANARY-shor"));
 
     for refused in [
-        world.auth.add_user(&name("bob"), Role::Viewer, &short).await.map(|_| ()),
-        world.auth.change_password(ada, &current, &short, "10.0.0.1").await.map(|_| ()),
-        world.auth.reset_password(ada, &short).await,
+        world.auth.add_user(&BY, &name("bob"), Role::Viewer, &short).await.map(|_| ()),
+        world.auth.change_password(&from_there(), ada, &current, &short).await.map(|_| ()),
+        world.auth.reset_password(&BY, ada, &short).await,
     ] {
         let error = refused.unwrap_err();
         assert!(matches!(error, PeopleError::PasswordNotAcceptable(_)), "{error:?}");
@@ -74,7 +74,7 @@ async fn another_role_ends_the_sessions_of_who_gets_it(world: World) {
     let of_bob = world.log_in("bob", PASSWORD, "10.0.0.1").await.unwrap();
     let of_eve = world.log_in("eve", PASSWORD, "10.0.0.1").await.unwrap();
 
-    let changed = world.auth.change_user(bob, TO_VIEWER).await.unwrap();
+    let changed = world.auth.change_user(&BY, bob, TO_VIEWER).await.unwrap();
 
     assert_eq!(changed.user.role, Role::Viewer);
     assert_eq!(world.auth.session(&of_bob.token).await, Err(AuthError::NoSession));
@@ -86,17 +86,17 @@ async fn a_disabled_user_loses_sessions_at_once_and_tokens_for_good(world: World
     let ada = world.person("ada").await.user.id;
     let session = world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
     let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
-    let token = world.auth.make_token(ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
+    let token = world.auth.make_token(&BY, ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
     assert!(world.auth.token(&token).await.is_ok());
 
-    let disabled = world.auth.change_user(ada, DISABLE).await.unwrap();
+    let disabled = world.auth.change_user(&BY, ada, DISABLE).await.unwrap();
 
     assert_eq!(disabled.disabled_at, Some(*world.now.lock().unwrap()));
     assert_eq!(world.auth.session(&session.token).await, Err(AuthError::NoSession));
     assert_eq!(world.auth.token(&token).await, Err(AuthError::NoSession));
     assert_eq!(world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap_err(), AuthError::WrongCredentials);
 
-    let enabled = world.auth.change_user(ada, ENABLE).await.unwrap();
+    let enabled = world.auth.change_user(&BY, ada, ENABLE).await.unwrap();
     assert_eq!(enabled.disabled_at, None);
     assert!(world.log_in("ada", PASSWORD, "10.0.0.1").await.is_ok());
     assert_eq!(world.auth.session(&session.token).await, Err(AuthError::NoSession));
@@ -109,7 +109,7 @@ async fn nothing_changes_when_nothing_is_different(world: World) {
 
     let same = PersonChange { role: Some(Role::Operator), is_disabled: Some(false) };
     for change in [PersonChange::default(), same] {
-        assert_eq!(world.auth.change_user(ada, change).await.unwrap(), world.person("ada").await);
+        assert_eq!(world.auth.change_user(&BY, ada, change).await.unwrap(), world.person("ada").await);
     }
 
     assert!(world.auth.session(&session.token).await.is_ok(), "a change that is none ends no session");
@@ -118,17 +118,17 @@ async fn nothing_changes_when_nothing_is_different(world: World) {
 async fn the_last_administrator_who_can_log_in_stays_one(world: World) {
     let bob = world.add("bob", Role::PlatformAdministrator).await;
     let eve = world.add("eve", Role::PlatformAdministrator).await;
-    world.auth.change_user(eve, DISABLE).await.unwrap();
+    world.auth.change_user(&BY, eve, DISABLE).await.unwrap();
     let session = world.log_in("bob", PASSWORD, "10.0.0.1").await.unwrap();
 
     for change in [TO_VIEWER, DISABLE, PersonChange { role: Some(Role::Operator), is_disabled: Some(true) }] {
-        assert_eq!(world.auth.change_user(bob, change).await.unwrap_err(), PeopleError::LastAdministrator);
+        assert_eq!(world.auth.change_user(&BY, bob, change).await.unwrap_err(), PeopleError::LastAdministrator);
     }
     assert!(world.auth.session(&session.token).await.is_ok(), "a refused change ends no session");
 
-    world.auth.change_user(eve, ENABLE).await.unwrap();
-    world.auth.change_user(bob, TO_VIEWER).await.unwrap();
-    assert_eq!(world.auth.change_user(eve, TO_VIEWER).await.unwrap_err(), PeopleError::LastAdministrator);
+    world.auth.change_user(&BY, eve, ENABLE).await.unwrap();
+    world.auth.change_user(&BY, bob, TO_VIEWER).await.unwrap();
+    assert_eq!(world.auth.change_user(&BY, eve, TO_VIEWER).await.unwrap_err(), PeopleError::LastAdministrator);
 }
 
 async fn two_administrators_who_demote_each_other_at_once_leave_one(world: World) {
@@ -136,7 +136,8 @@ async fn two_administrators_who_demote_each_other_at_once_leave_one(world: World
         let bob = world.add(&format!("bob{round}"), Role::PlatformAdministrator).await;
         let eve = world.add(&format!("eve{round}"), Role::PlatformAdministrator).await;
 
-        let (one, other) = tokio::join!(world.auth.change_user(bob, TO_VIEWER), world.auth.change_user(eve, DISABLE));
+        let (one, other) =
+            tokio::join!(world.auth.change_user(&BY, bob, TO_VIEWER), world.auth.change_user(&BY, eve, DISABLE));
 
         let refused = [one, other].into_iter().filter_map(Result::err).collect::<Vec<_>>();
         assert_eq!(refused, [PeopleError::LastAdministrator], "round {round}");
@@ -150,7 +151,7 @@ async fn changing_ones_password_ends_every_session_but_the_new_one(world: World)
     let here = world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
     let (old, new) = (Secret::new(PASSWORD), Secret::new(OTHER_PASSWORD));
 
-    let session = world.auth.change_password(here.user.id, &old, &new, "10.0.0.1").await.unwrap();
+    let session = world.auth.change_password(&from_there(), here.user.id, &old, &new).await.unwrap();
 
     assert_eq!(world.auth.session(&session.token).await.unwrap().user.username, "ada");
     for ended in [&elsewhere, &here] {
@@ -165,11 +166,11 @@ async fn ones_password_cannot_be_guessed_by_changing_it(world: World) {
     let new = Secret::new(OTHER_PASSWORD);
 
     for _ in 0..throttle::FOR_ACCOUNT {
-        let refused = world.auth.change_password(ada, &Secret::new("guess"), &new, "10.0.0.1").await.unwrap_err();
+        let refused = world.auth.change_password(&from_there(), ada, &Secret::new("guess"), &new).await.unwrap_err();
         assert_eq!(refused, PeopleError::Auth(AuthError::WrongCredentials));
     }
 
-    let refused = world.auth.change_password(ada, &Secret::new(PASSWORD), &new, "10.0.0.1").await.unwrap_err();
+    let refused = world.auth.change_password(&from_there(), ada, &Secret::new(PASSWORD), &new).await.unwrap_err();
     assert!(matches!(refused, PeopleError::Auth(AuthError::TooManyAttempts { .. })), "{refused:?}");
     assert!(world.log_in("ada", PASSWORD, "10.0.0.2").await.is_ok(), "the password is the old one");
 }
@@ -177,7 +178,7 @@ async fn ones_password_cannot_be_guessed_by_changing_it(world: World) {
 async fn a_password_reset_by_an_administrator_ends_all_sessions(world: World) {
     let session = world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
 
-    world.auth.reset_password(session.user.id, &Secret::new(OTHER_PASSWORD)).await.unwrap();
+    world.auth.reset_password(&BY, session.user.id, &Secret::new(OTHER_PASSWORD)).await.unwrap();
 
     assert_eq!(world.auth.session(&session.token).await, Err(AuthError::NoSession));
     assert_eq!(world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap_err(), AuthError::WrongCredentials);
@@ -198,13 +199,13 @@ async fn sessions_are_listed_and_ended_by_name_by_whose_they_are(world: World) {
     assert_eq!((adas.len(), adas[0].id, adas[0].address.as_str()), (1, id_of_ada, "10.0.0.1"));
     assert_eq!(adas[0].expires_at, of_ada.expires_at);
 
-    let foreign = world.auth.end_session(id_of_ada, Whose::Only(bob)).await;
+    let foreign = world.auth.end_session(&BY, id_of_ada, Whose::Only(bob)).await;
     assert_eq!(foreign.unwrap_err(), PeopleError::NoSuchSession);
     assert!(world.auth.session(&of_ada.token).await.is_ok());
-    world.auth.end_session(id_of_ada, Whose::Only(ada)).await.unwrap();
+    world.auth.end_session(&BY, id_of_ada, Whose::Only(ada)).await.unwrap();
     assert_eq!(world.auth.session(&of_ada.token).await, Err(AuthError::NoSession));
     let id_of_bob = world.auth.session(&of_bob.token).await.unwrap().id;
-    world.auth.end_session(id_of_bob, Whose::Anybodys).await.unwrap();
+    world.auth.end_session(&BY, id_of_bob, Whose::Anybodys).await.unwrap();
     assert_eq!(world.auth.session(&of_bob.token).await, Err(AuthError::NoSession));
 
     world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
@@ -218,11 +219,11 @@ async fn nobody_and_nothing_unknown_is_changed(world: World) {
 
     let label = "CI".parse().unwrap();
     let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
-    assert_eq!(world.auth.change_user(nobody, TO_VIEWER).await.unwrap_err(), PeopleError::NoSuchUser);
-    assert_eq!(world.auth.reset_password(nobody, &password).await.unwrap_err(), PeopleError::NoSuchUser);
-    let changed = world.auth.change_password(nobody, &password, &password, "10.0.0.1").await;
+    assert_eq!(world.auth.change_user(&BY, nobody, TO_VIEWER).await.unwrap_err(), PeopleError::NoSuchUser);
+    assert_eq!(world.auth.reset_password(&BY, nobody, &password).await.unwrap_err(), PeopleError::NoSuchUser);
+    let changed = world.auth.change_password(&from_there(), nobody, &password, &password).await;
     assert_eq!(changed.unwrap_err(), PeopleError::NoSuchUser);
-    assert_eq!(world.auth.make_token(nobody, &label, tomorrow).await.unwrap_err(), PeopleError::NoSuchUser);
-    assert_eq!(world.auth.end_session(nobody, Whose::Anybodys).await.unwrap_err(), PeopleError::NoSuchSession);
-    assert_eq!(world.auth.revoke_token(nobody, Whose::Anybodys).await.unwrap_err(), PeopleError::NoSuchToken);
+    assert_eq!(world.auth.make_token(&BY, nobody, &label, tomorrow).await.unwrap_err(), PeopleError::NoSuchUser);
+    assert_eq!(world.auth.end_session(&BY, nobody, Whose::Anybodys).await.unwrap_err(), PeopleError::NoSuchSession);
+    assert_eq!(world.auth.revoke_token(&BY, nobody, Whose::Anybodys).await.unwrap_err(), PeopleError::NoSuchToken);
 }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 use vocabulary::Secret;
 
-use super::{PASSWORD, World, name, on_both_databases};
+use super::{BY, PASSWORD, World, name, on_both_databases};
 use crate::access_tokens;
 
 on_both_databases! {
@@ -23,7 +23,7 @@ impl World {
     }
 
     async fn token_for(&self, user: Uuid, label: &str, hours: i64) -> Result<MadeToken, PeopleError> {
-        self.auth.make_token(user, &label.parse().unwrap(), self.in_hours(hours)).await
+        self.auth.make_token(&BY, user, &label.parse().unwrap(), self.in_hours(hours)).await
     }
 }
 
@@ -52,7 +52,7 @@ async fn a_token_does_what_its_owner_may_do_at_this_moment(world: World) {
     let ada = world.person("ada").await.user.id;
     let made = world.token_for(ada, "CI", 24).await.unwrap();
 
-    world.auth.change_user(ada, PersonChange { role: Some(Role::Viewer), is_disabled: None }).await.unwrap();
+    world.auth.change_user(&BY, ada, PersonChange { role: Some(Role::Viewer), is_disabled: None }).await.unwrap();
 
     assert_eq!(world.auth.token(&made.secret).await.unwrap().user.role, Role::Viewer);
 }
@@ -80,17 +80,17 @@ async fn a_token_ends_within_a_year_and_not_in_the_past(world: World) {
 
 async fn tokens_are_listed_and_ended_by_whose_they_are(world: World) {
     let ada = world.person("ada").await.user.id;
-    let bob = world.auth.add_user(&name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap().user.id;
+    let bob = world.auth.add_user(&BY, &name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap().user.id;
     let of_ada = world.token_for(ada, "CI", 24).await.unwrap();
     let of_bob = world.token_for(bob, "CI", 24).await.unwrap();
 
     assert_eq!(world.auth.tokens(Whose::Anybodys).await.unwrap(), [of_bob.token.clone(), of_ada.token.clone()]);
     assert_eq!(world.auth.tokens(Whose::Only(ada)).await.unwrap(), std::slice::from_ref(&of_ada.token));
-    let foreign = world.auth.revoke_token(of_ada.token.id, Whose::Only(bob)).await;
+    let foreign = world.auth.revoke_token(&BY, of_ada.token.id, Whose::Only(bob)).await;
     assert_eq!(foreign.unwrap_err(), PeopleError::NoSuchToken);
     assert!(world.auth.token(&of_ada.secret).await.is_ok());
-    world.auth.revoke_token(of_ada.token.id, Whose::Only(ada)).await.unwrap();
-    world.auth.revoke_token(of_bob.token.id, Whose::Anybodys).await.unwrap();
+    world.auth.revoke_token(&BY, of_ada.token.id, Whose::Only(ada)).await.unwrap();
+    world.auth.revoke_token(&BY, of_bob.token.id, Whose::Anybodys).await.unwrap();
     for ended in [of_ada, of_bob] {
         assert_eq!(world.auth.token(&ended.secret).await, Err(AuthError::NoSession));
     }

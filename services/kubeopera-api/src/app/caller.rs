@@ -7,8 +7,12 @@ use vocabulary::Secret;
 
 use super::Platform;
 use crate::{
+    config::Allowance,
     error::AppError,
-    store::audit::{self, Action, Actor, Outcome},
+    store::{
+        audit::{self, Action, Actor, Outcome},
+        budget,
+    },
 };
 
 /// Somebody who is logged in.
@@ -21,6 +25,8 @@ pub(crate) struct Caller {
     pub(crate) proof: Proof,
     /// The name of the session or token they showed.
     pub(crate) proof_id: Uuid,
+    /// Whether they may do nothing but choose another password.
+    pub(crate) must_change_password: bool,
     /// When their session or token ends whatever happens.
     pub(crate) expires_at: Timestamp,
 }
@@ -40,8 +46,10 @@ impl Caller {
         if may(self.user.role, to_others) { Whose::Anybodys } else { Whose::Only(self.user.id) }
     }
 
-    pub(crate) fn actor(&self) -> Actor<'_> {
-        Actor::User { id: self.user.id, username: &self.user.username, address: &self.address }
+    /// As the audit log tells it.
+    pub(crate) fn actor(&self) -> Actor {
+        let User { id, username, role } = self.user.clone();
+        Actor::Person { id, username, role, address: self.address.clone() }
     }
 }
 
@@ -52,6 +60,7 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         Action::LogIn
         | Action::LogOut
         | Action::SeeClusters
+        | Action::SeeCatalogue
         | Action::ChangeOwnPassword
         | Action::SeeSessions
         | Action::EndSession
@@ -79,9 +88,22 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::ChangeCredential
         | Action::CheckCredential
         | Action::DeleteCredential
+        | Action::SeeGitSetting
+        | Action::ChangeGitSetting
+        | Action::CheckGitSetting
+        | Action::TryToCreate
+        | Action::CreateCluster
+        | Action::SeeAudit
+        | Action::ExportAudit
         | Action::DeleteCluster => matches!(role, Role::PlatformAdministrator),
-        // KubeOpera's own, when it follows what somebody did in Kubernetes.
-        Action::AdoptCluster | Action::RemoveCluster => false,
+        // KubeOpera's own: at its start, for a cluster, or when it follows what somebody did in Kubernetes.
+        Action::AdoptCluster
+        | Action::RemoveCluster
+        | Action::AddEnvironmentAdministrator
+        | Action::BindCredential
+        | Action::ReleaseCredential
+        | Action::OpenCredential
+        | Action::RotateEncryptionKey => false,
     }
 }
 
@@ -107,7 +129,25 @@ impl Platform {
         }
     }
 
-    /// Writes down that something was done to an object.
+    /// Takes one from what a person may do of an action, or says when they may again.
+    pub(super) async fn spend(&self, caller: &Caller, action: Action, allowed: Allowance) -> Result<(), AppError> {
+        let spent = budget::spend(&self.db, caller.actor(), action, allowed).await?;
+        spent.map_err(|retry_after| AppError::TooOften { action, retry_after })
+    }
+
+    /// Writes down that something is about to be done to an object elsewhere than in the database. If it cannot be written
+    /// down it must not be done.
+    pub(super) async fn asked(
+        &self,
+        caller: &Caller,
+        action: Action,
+        object: impl ToString + Send,
+    ) -> Result<(), AppError> {
+        let object = Some(object.to_string());
+        Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Asked).await?)
+    }
+
+    /// Writes down that it was done.
     pub(super) async fn done(
         &self,
         caller: &Caller,

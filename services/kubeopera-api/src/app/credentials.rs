@@ -6,10 +6,7 @@ use vocabulary::Label;
 use super::{Caller, Platform};
 use crate::{
     error::AppError,
-    store::{
-        audit::{self, Action, Outcome},
-        clusters,
-    },
+    store::{audit::Action, clusters},
 };
 
 impl Platform {
@@ -27,9 +24,7 @@ impl Platform {
         secret: NewSecret,
     ) -> Result<SavedCredential, AppError> {
         self.permit(caller, Action::AddCredential).await?;
-        let saved = self.auth.add_credential(label, secret).await?;
-        self.done(caller, Action::AddCredential, saved.credential.id).await?;
-        Ok(saved)
+        Ok(self.auth.add_credential(&caller.actor(), label, secret).await?)
     }
 
     /// Gives one another label or another secret; what is `None` stays.
@@ -41,9 +36,7 @@ impl Platform {
         secret: Option<NewSecret>,
     ) -> Result<Credential, AppError> {
         self.permit(caller, Action::ChangeCredential).await?;
-        let changed = self.auth.change_credential(credential, label, secret).await?;
-        self.done(caller, Action::ChangeCredential, credential).await?;
-        Ok(changed)
+        Ok(self.auth.change_credential(&caller.actor(), credential, label, secret).await?)
     }
 
     /// Asks the cloud who one is.
@@ -53,19 +46,15 @@ impl Platform {
         credential: CredentialId,
     ) -> Result<CheckOutcome, AppError> {
         self.permit(caller, Action::CheckCredential).await?;
-        let outcome = self.auth.check_credential(credential).await?;
-        self.done(caller, Action::CheckCredential, credential).await?;
-        Ok(outcome)
+        Ok(self.auth.check_credential(&caller.actor(), credential).await?)
     }
 
     /// Forgets one that nothing uses.
     pub(crate) async fn delete_credential(&self, caller: &Caller, credential: CredentialId) -> Result<(), AppError> {
-        let action = Action::DeleteCredential;
-        self.permit(caller, action).await?;
-        match self.auth.delete_credential(credential).await {
-            Ok(()) => self.done(caller, action, credential).await,
+        self.permit(caller, Action::DeleteCredential).await?;
+        match self.auth.delete_credential(&caller.actor(), credential).await {
+            Ok(()) => Ok(()),
             Err(CredentialError::InUse { clusters, credentials }) => {
-                audit::write(&self.db, caller.actor(), action, Some(credential.to_string()), Outcome::Denied).await?;
                 let mut by = Vec::new();
                 for id in clusters {
                     // Bound before it was on record, or no longer on record: its id is all there is to say.

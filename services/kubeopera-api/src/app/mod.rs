@@ -1,14 +1,17 @@
 //! The use cases. Each takes the caller first and checks first what they may do. No SQL and no HTTP in here.
 
+mod audit;
 mod caller;
 pub(crate) mod clusters;
 pub(crate) mod connect;
+pub(crate) mod create;
 mod credentials;
 pub(crate) mod describe;
 mod doctor;
 mod elsewhere;
 pub(crate) mod git_setting;
 mod monitor;
+pub(crate) mod new_cluster;
 mod parting;
 mod people;
 mod receipt;
@@ -39,7 +42,7 @@ pub(crate) use parting::Thing;
 pub(crate) use receipt::Receipt;
 
 use crate::{
-    config::PlatformDefaults,
+    config::{Allowances, PlatformDefaults},
     events::Events,
     fleet::Fleet,
     listing::Listing,
@@ -59,6 +62,7 @@ pub(crate) struct Platform {
     /// Tries Git repositories.
     pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) defaults: PlatformDefaults,
+    pub(crate) allowances: Allowances,
     pub(crate) observed: Observed,
     pub(crate) listing: Listing,
     pub(crate) events: Events,
@@ -91,6 +95,7 @@ impl Platform {
             elsewhere: Arc::new(OverTheNetwork),
             scaffolder,
             defaults,
+            allowances: Allowances::default(),
             observed: Observed::new(Timestamp::now()),
             listing: Listing::new(),
             events: Events::new(),

@@ -1,14 +1,11 @@
 //! Users, and what they log in with.
 
-use auth_service_contract::{AuthError, PeopleError, Person, PersonChange, Role, Session};
+use auth_service_contract::{Person, PersonChange, Role, Session};
 use uuid::Uuid;
 use vocabulary::{AdminUsername, Secret};
 
 use super::{Caller, Platform};
-use crate::{
-    error::AppError,
-    store::audit::{self, Action, Outcome},
-};
+use crate::{error::AppError, store::audit::Action};
 
 impl Platform {
     /// Everybody, by name.
@@ -26,9 +23,7 @@ impl Platform {
         password: &Secret,
     ) -> Result<Person, AppError> {
         self.permit(caller, Action::AddUser).await?;
-        let person = self.auth.add_user(username, role, password).await?;
-        self.done(caller, Action::AddUser, person.user.id).await?;
-        Ok(person)
+        Ok(self.auth.add_user(&caller.actor(), username, role, password).await?)
     }
 
     /// Gives somebody another role, or keeps them from logging in.
@@ -39,9 +34,7 @@ impl Platform {
         change: PersonChange,
     ) -> Result<Person, AppError> {
         self.permit(caller, Action::ChangeUser).await?;
-        let person = self.auth.change_user(user, change).await?;
-        self.done(caller, Action::ChangeUser, user).await?;
-        Ok(person)
+        Ok(self.auth.change_user(&caller.actor(), user, change).await?)
     }
 
     /// Changes one's own password, which needs the present one. The session that is returned takes the place of all
@@ -53,25 +46,12 @@ impl Platform {
         new: &Secret,
     ) -> Result<Session, AppError> {
         self.permit_in_person(caller, Action::ChangeOwnPassword).await?;
-        let (user, action) = (caller.user.id, Action::ChangeOwnPassword);
-        match self.auth.change_password(user, current, new, &caller.address).await {
-            Ok(session) => {
-                self.done(caller, action, user).await?;
-                Ok(session)
-            }
-            Err(error) => {
-                if error == PeopleError::Auth(AuthError::WrongCredentials) {
-                    audit::write(&self.db, caller.actor(), action, Some(user.to_string()), Outcome::Denied).await?;
-                }
-                Err(error.into())
-            }
-        }
+        Ok(self.auth.change_password(&caller.actor(), caller.user.id, current, new).await?)
     }
 
     /// Gives somebody else another password.
     pub(crate) async fn reset_password(&self, caller: &Caller, user: Uuid, new: &Secret) -> Result<(), AppError> {
         self.permit(caller, Action::ResetPassword).await?;
-        self.auth.reset_password(user, new).await?;
-        self.done(caller, Action::ResetPassword, user).await
+        Ok(self.auth.reset_password(&caller.actor(), user, new).await?)
     }
 }

@@ -10,7 +10,10 @@ use super::{Caller, Platform};
 use crate::{
     error::AppError,
     resources::resources,
-    store::{audit::Action, clusters, outbox},
+    store::{
+        audit::{self, Action, Outcome},
+        clusters, outbox,
+    },
     view::Cluster,
 };
 
@@ -22,6 +25,7 @@ impl Platform {
         if record.removing_since.is_some() {
             return Err(AppError::BeingRemoved);
         }
+        self.asked(caller, Action::RetryCluster, id).await?;
         let now = Timestamp::now();
         let asked = serde_json::json!({"metadata": {"annotations": {ANNOTATION_RETRY_REQUESTED: now.to_string()}}});
         let params = PatchParams { field_manager: Some("kubeopera-api".to_owned()), ..PatchParams::default() };
@@ -29,7 +33,11 @@ impl Platform {
             Ok(_) => {}
             // What is to be tried again is to make the resource.
             Err(error) if is_not_found(&error) => outbox::ask(&self.db, id, now).await?,
-            Err(error) => return Err(trouble(Attempt("ask for another attempt"), &error).into()),
+            Err(error) => {
+                let object = Some(id.to_string());
+                audit::write(&self.db, caller.actor(), Action::RetryCluster, object, Outcome::Failed).await?;
+                return Err(trouble(Attempt("ask for another attempt"), &error).into());
+            }
         }
         self.outbox_filled.notify_one();
         self.done(caller, Action::RetryCluster, id).await?;

@@ -25,15 +25,13 @@ impl Platform {
         expires_at: Timestamp,
     ) -> Result<MadeToken, AppError> {
         self.permit_in_person(caller, Action::MakeToken).await?;
-        let made = self.auth.make_token(caller.user.id, label, expires_at).await?;
-        self.done(caller, Action::MakeToken, made.token.id).await?;
-        Ok(made)
+        Ok(self.auth.make_token(&caller.actor(), caller.user.id, label, expires_at).await?)
     }
 
     /// Ends a token: one's own, or as an administrator anybody's.
     pub(crate) async fn revoke_token(&self, caller: &Caller, token: Uuid) -> Result<(), AppError> {
         self.permit(caller, Action::RevokeToken).await?;
-        self.auth.revoke_token(token, caller.whose(Action::SeeOthersTokens)).await?;
-        self.done(caller, Action::RevokeToken, token).await
+        let whose = caller.whose(Action::SeeOthersTokens);
+        Ok(self.auth.revoke_token(&caller.actor(), token, whose).await?)
     }
 }

@@ -1,8 +1,11 @@
 //! HTTP: extract, call a use case, answer. Nothing is decided here but who is let in.
 
+mod audit;
 mod caller;
+mod catalogue;
 mod clusters;
 mod connect;
+mod create;
 mod credentials;
 mod describe;
 mod etag;
@@ -91,6 +94,9 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(retry::retry_cluster))
         .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
         .routes(routes!(parting::get_receipt))
+        .routes(routes!(create::create_cluster))
+        .routes(routes!(catalogue::get_catalogue))
+        .routes(routes!(catalogue::list_instance_types))
         .routes(routes!(events::stream_events))
         .routes(routes!(users::list_users, users::add_user))
         .routes(routes!(users::change_user))
@@ -104,6 +110,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(credentials::check_credential))
         .routes(routes!(git_setting::get_git_setting, git_setting::put_git_setting, git_setting::delete_git_setting))
         .routes(routes!(git_setting::check_git_setting))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::export_audit))
 }
 
 /// Routes behind a session that take a whole kubeconfig.

@@ -1,32 +1,26 @@
-//! How often somebody may have KubeOpera call an address of their choice: otherwise it could be used to look for open
-//! ports behind its firewall. Counted in the audit log, so that a restart or a second process changes nothing.
+//! How often somebody may do something. Counted in the audit log, so that a restart or a second process changes nothing.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use sea_orm::{DatabaseConnection, DbErr};
-use service_kit::database::begin_write;
+use service_kit::database::{begin_write, take_turn};
 
-use super::{
-    audit::{self, Action, Actor, Outcome},
-    turns,
-};
-
-/// Calls within [`WINDOW`].
-const CALLS: u64 = 10;
-const WINDOW: Duration = Duration::from_mins(10);
+use super::audit::{self, Action, Actor, Outcome};
+use crate::config::Allowance;
 
 /// Writes the action down, unless the user has done it too often: then how long to wait.
 pub(crate) async fn spend(
     db: &DatabaseConnection,
-    actor: Actor<'_>,
+    actor: Actor,
     action: Action,
+    Allowance { times, within }: Allowance,
 ) -> Result<Result<(), Duration>, DbErr> {
-    let Actor::User { id, .. } = actor else { return Ok(Ok(())) };
+    let Actor::Person { id, .. } = actor else { return Ok(Ok(())) };
     let tx = begin_write(db).await?;
-    turns::take(&tx, &format!("{}/{id}", action.as_str())).await?;
-    let since = Timestamp::now() - WINDOW;
-    let free_again = audit::nth_latest(&tx, id, action, CALLS, since).await?.map(|at| at + WINDOW);
+    take_turn(&tx, &format!("{}/{id}", action.as_str())).await?;
+    let since = Timestamp::now() - within;
+    let free_again = audit_log::nth_latest(&tx, id, action, times, since).await?.map(|at| at + within);
     let outcome = if free_again.is_some() { Outcome::Denied } else { Outcome::Done };
     audit::write(&tx, actor, action, None, outcome).await?;
     tx.commit().await?;

@@ -140,7 +140,7 @@ async fn a_credential_in_use_is_not_deleted_and_the_answer_names_the_clusters(wo
     let on_record: ClusterId = host["id"].as_str().unwrap().parse().unwrap();
     let unknown = ClusterId::random();
     for cluster in [on_record, unknown] {
-        world.platform.auth.bind(credential, cluster).await.unwrap();
+        world.platform.auth.bind(&vocabulary::Actor::KubeOpera, credential, cluster).await.unwrap();
     }
 
     let refused = world.call(Method::DELETE, &path_of(&saved), Some(&administrator)).await;
@@ -151,7 +151,7 @@ async fn a_credential_in_use_is_not_deleted_and_the_answer_names_the_clusters(wo
     let listed = world.get(PATH, &administrator).await.json();
     assert_eq!(listed["items"][0]["clusters"].as_array().unwrap().len(), 2);
     for cluster in [on_record, unknown] {
-        world.platform.auth.release(cluster).await.unwrap();
+        world.platform.auth.release(&vocabulary::Actor::KubeOpera, cluster).await.unwrap();
     }
     assert_eq!(world.call(Method::DELETE, &path_of(&saved), Some(&administrator)).await.status, StatusCode::NO_CONTENT);
 }
@@ -182,7 +182,7 @@ async fn changes_of_credentials_are_written_down(world: World) {
     world.call(Method::DELETE, &path_of(&saved), Some(&operator)).await;
     world.call(Method::DELETE, &path_of(&saved), Some(&administrator)).await;
 
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
 
     let id = saved["credential"]["id"].as_str().unwrap();
     let row = |words: &[&str]| rows.iter().filter(|row| words.iter().all(|word| row.contains(word))).count();

@@ -90,7 +90,7 @@ async fn a_cluster_gets_another_name_and_labels_and_its_resource_follows(world: 
     assert!(!world.api_server.resources()[0].to_string().contains("kubeopera.io/labels"));
     let found = world.get("/api/v1/clusters?q=polar", &cookie).await.json();
     assert_eq!(found["items"].as_array().unwrap().len(), 1);
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("change_cluster") && row.contains("done")).count(), 3);
 }
 

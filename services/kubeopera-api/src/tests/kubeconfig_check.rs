@@ -164,7 +164,7 @@ async fn a_person_has_ten_checks_in_ten_minutes_also_when_they_come_at_once(worl
     }
     let another = world.log_in("administrator").await;
     assert_eq!(world.check(&another, &file).await.status, StatusCode::OK);
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     let count = |outcome: &str| {
         rows.iter()
             .filter(|row| row.contains("|operator|") && row.contains(&format!("|check_kubeconfig||{outcome}|")))
@@ -207,7 +207,7 @@ async fn nothing_is_stored_and_nobody_is_called_for_a_file_that_is_refused(world
     assert_eq!(server.requests(), 0);
     assert_eq!(world.api_server.requests(), 0);
     assert!(world.dump("clusters").await.is_empty() && world.dump("outbox").await.is_empty());
-    assert!(!world.dump("audit_log").await.concat().contains("CANARY"));
+    assert!(!world.told().await.concat().contains("CANARY"));
 }
 
 async fn of_many_contexts_only_some_are_called_and_the_others_when_they_are_asked_for(world: World) {

@@ -101,7 +101,7 @@ async fn disconnecting_deletes_the_resource_and_the_record_goes_with_it(world: W
 
     until("the record is gone", async || world.dump("clusters").await.is_empty().then_some(())).await;
     assert_eq!(world.disconnect(&cookie, &id).await.status, StatusCode::NOT_FOUND);
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     let row = |words: &[&str]| rows.iter().filter(|row| words.iter().all(|word| row.contains(word))).count();
     assert_eq!(row(&["|operator|", "|disconnect_cluster|", &format!("{id} (north)"), "|done|"]), 1, "{rows:#?}");
     assert_eq!(row(&["|disconnect_cluster|", "|unchanged|"]), 1);
@@ -256,7 +256,7 @@ async fn only_the_exact_name_deletes_and_only_what_kubeopera_provisioned(world: 
         assert!(resource["metadata"].get("deletionTimestamp").is_none(), "{resource}");
         assert!(resource["metadata"].get("annotations").is_none(), "{resource}");
     }
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("|delete_cluster|") && row.contains("|denied|")).count(), 10);
 }
 
@@ -277,7 +277,7 @@ async fn deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for(w
     let told = world.api_server.told();
     let first = told.iter().position(|line| line.contains("kubeopera.io/removal")).unwrap();
     assert!(!told[first].contains("deletionTimestamp"), "the annotation has to come first");
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     let count =
         |outcome: &str| rows.iter().filter(|row| row.contains("|delete_cluster|") && row.contains(outcome)).count();
     assert_eq!((count("|done|"), count("|unchanged|")), (1, 4));

@@ -163,7 +163,7 @@ async fn changes_of_people_are_written_down(world: World) {
     let (administrator, viewer) = (world.log_in("administrator").await, world.log_in("viewer").await);
     let id = world.user("viewer").await;
     let (path, password) = (format!("/api/v1/users/{id}"), format!("/api/v1/users/{id}/password"));
-    let before = world.dump("audit_log").await.len();
+    let before = world.told().await.len();
 
     world.get("/api/v1/users", &viewer).await;
     world.change(Method::PATCH, &path, &viewer, &json!({"role": "platform_administrator"})).await;
@@ -172,7 +172,7 @@ async fn changes_of_people_are_written_down(world: World) {
     world.change(Method::PUT, &password, &administrator, &json!({"password": NEW_PASSWORD})).await;
     world.change(Method::PATCH, &path, &administrator, &json!({"disabled": true})).await;
 
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     let row = |words: &[&str]| rows.iter().filter(|row| words.iter().all(|word| row.contains(word))).count();
     assert_eq!(row(&["|see_users|", "|denied|", "|viewer|"]), 1);
     assert_eq!(row(&["|change_user|", "|denied|", "|viewer|"]), 1);

@@ -254,7 +254,7 @@ async fn two_starts_at_once_bring_the_tables_up_to_date_once(world: World) {
     };
     let start = async || {
         let db = service_kit::database::open(&url).await.unwrap();
-        service_kit::database::migrate::<crate::store::Migrator>(&db).await
+        crate::store::migrate(&db).await
     };
 
     let started = futures::future::join_all((0..6).map(|_| start())).await;

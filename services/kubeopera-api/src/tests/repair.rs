@@ -98,7 +98,7 @@ async fn a_resource_of_ours_without_a_record_is_taken_on_record(world: World) {
         (cluster["is_host"].as_bool(), cluster["phases"][0]["phase"].as_str()),
         (Some(false), Some("ValidatingAccess"))
     );
-    assert!(world.dump("audit_log").await.iter().any(|row| row.contains("adopt_cluster")));
+    assert!(world.told().await.iter().any(|row| row.contains("adopt_cluster")));
 }
 
 async fn a_resource_that_is_not_ours_or_not_valid_is_left_alone(world: World) {

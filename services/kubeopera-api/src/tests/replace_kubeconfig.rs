@@ -60,7 +60,7 @@ async fn a_kubeconfig_is_replaced_by_the_very_bytes_that_were_supplied(world: Wo
         assert_eq!(replaced.json()["name"], "north");
         assert_eq!(world.stored(), json!({"kubeconfig": STANDARD.encode(&bytes), "context": STANDARD.encode("b")}));
         assert_eq!(world.api_server.secrets()[0]["metadata"]["name"], name);
-        let rows = world.dump("audit_log").await;
+        let rows = world.told().await;
         let told = rows.iter().filter(|row| row.contains("replace_kubeconfig") && row.contains(outcome)).count();
         assert_eq!(told, 1, "{rows:#?}");
         assert!(!rows.concat().contains("CANARY") && !rows.concat().contains("acme.com"));
@@ -94,7 +94,7 @@ async fn a_kubeconfig_of_another_cluster_is_refused_with_where_it_leads(world: W
     assert_eq!(rebuilt.code(), "another_cluster");
 
     assert_eq!(world.stored(), before);
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("replace_kubeconfig") && row.contains("denied")).count(), 3);
 }
 

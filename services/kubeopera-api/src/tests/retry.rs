@@ -33,7 +33,7 @@ async fn each_click_asks_the_controller_once_more(world: World) {
     assert_eq!(world.retry(&cookie, &id).await.status, StatusCode::ACCEPTED);
 
     assert_ne!(world.asked_at(), first);
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains(&format!("|retry_cluster|{id}|done|"))).count(), 3, "{rows:#?}");
 }
 

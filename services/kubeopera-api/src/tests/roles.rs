@@ -29,10 +29,14 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("GET", "/api/v1/clusters/{id}/receipt", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/retry", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
+    // It spends money and takes a credential, which only administrators see.
+    ("POST", "/api/v1/clusters/create", [401, 403, 403, 415]),
     ("POST", "/api/v1/clusters/kubeconfig-check", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),
     ("GET", "/api/v1/clusters/multi", [401, 200, 200, 200]),
     ("GET", "/api/v1/clusters/{id}/monitor", [401, 404, 404, 404]),
+    ("GET", "/api/v1/catalogue", [401, 200, 200, 200]),
+    ("GET", "/api/v1/catalogue/{provider}/{region}/instance-types", [401, 404, 404, 404]),
     ("GET", "/api/v1/events", [401, 200, 200, 200]),
     ("GET", "/api/v1/users", [401, 403, 403, 200]),
     ("POST", "/api/v1/users", [401, 403, 403, 415]),
@@ -52,6 +56,8 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("PUT", "/api/v1/settings/git", [401, 403, 403, 415]),
     ("DELETE", "/api/v1/settings/git", [401, 403, 403, 200]),
     ("POST", "/api/v1/settings/git/check", [401, 403, 403, 415]),
+    ("GET", "/api/v1/audit", [401, 403, 403, 200]),
+    ("GET", "/api/v1/audit/export", [401, 403, 403, 200]),
     // Last, as it ends the session.
     ("DELETE", "/api/v1/session", [204, 204, 204, 204]),
 ];

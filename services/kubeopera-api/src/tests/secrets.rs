@@ -122,7 +122,7 @@ async fn save_credentials(world: &World, cookie: &str, answers: &mut Vec<Answer>
     answers.push(world.call(Method::POST, &format!("{path}/check"), Some(cookie)).await);
     let id = path.rsplit('/').next().unwrap().parse().unwrap();
     let cluster = vocabulary::ClusterId::random();
-    world.platform.auth.bind(id, cluster).await.unwrap();
+    world.platform.auth.bind(&vocabulary::Actor::KubeOpera, id, cluster).await.unwrap();
     assert!(format!("{:?}", world.platform.auth.open(id, cluster).await.unwrap()).contains("••••"));
     answers.push(world.call(Method::DELETE, &path, Some(cookie)).await);
     answers.push(world.get(PATH, cookie).await);

@@ -111,7 +111,7 @@ async fn a_token_makes_no_other_token_and_changes_no_password(world: World) {
     let refused = world.send(request.body(Body::from(body.to_string())).unwrap()).await;
     assert_eq!((refused.status, refused.code().as_str()), (StatusCode::FORBIDDEN, "session_required"));
 
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("denied")).count(), 2, "{rows:#?}");
     world.log_in("administrator").await;
 }

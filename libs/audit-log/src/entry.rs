@@ -1,0 +1,163 @@
+//! Writing.
+
+use jiff::Timestamp;
+use sea_orm::{
+    ActiveModelTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel,
+    QueryOrder, QuerySelect,
+};
+use service_kit::database::{begin_write, is_conflict, is_unique_violation, take_turn};
+use uuid::Uuid;
+use vocabulary::Actor;
+
+use crate::{
+    Action, Outcome, chain,
+    table::{Column, Entity, Model},
+};
+
+/// A row that waits for the end of a chain is let in by the one before it; more often than this something is wrong.
+const TRIES: u32 = 5;
+
+/// What is written down.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    actor: &'a Actor,
+    action: Action,
+    outcome: Outcome,
+    object: Option<String>,
+    object_name: Option<String>,
+    changed: &'a [&'static str],
+}
+
+impl<'a> Entry<'a> {
+    /// Who did what, and what came of it.
+    pub const fn new(actor: &'a Actor, action: Action, outcome: Outcome) -> Self {
+        Self { actor, action, outcome, object: None, object_name: None, changed: &[] }
+    }
+
+    /// To which object: its identity.
+    pub fn on(mut self, object: impl ToString) -> Self {
+        self.object = Some(object.to_string());
+        self
+    }
+
+    /// What people call the object, also when nobody knows its identity any more.
+    pub fn named(mut self, name: impl ToString) -> Self {
+        self.object_name = Some(name.to_string());
+        self
+    }
+
+    /// Which of its fields were changed: their names, never what is in them.
+    pub const fn changing(mut self, fields: &'a [&'static str]) -> Self {
+        self.changed = fields;
+        self
+    }
+}
+
+/// Adds a row that stands or falls with the transaction, which [`begin_write`] has to have begun. It has to be the last
+/// thing written in it: nobody else adds a row until the transaction ends, so whoever waited for something else meanwhile
+/// could wait for ever.
+pub async fn append(tx: &DatabaseTransaction, entry: Entry<'_>) -> Result<(), DbErr> {
+    let row = row(&entry, Timestamp::now(), service_kit::request::id());
+    add(tx, row).await
+}
+
+/// Adds a row in a transaction of its own.
+pub async fn note(db: &DatabaseConnection, entry: Entry<'_>) -> Result<(), DbErr> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let noted = async {
+            let tx = begin_write(db).await?;
+            append(&tx, entry.clone()).await?;
+            tx.commit().await
+        };
+        match noted.await {
+            Err(error) if tries < TRIES && (is_conflict(&error) || is_unique_violation(&error)) => {}
+            other => return other,
+        }
+    }
+}
+
+/// A row from before there was this log.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "they are those of a row")]
+pub struct FromBefore {
+    pub happened_at: Timestamp,
+    pub actor_kind: &'static str,
+    pub actor_id: Option<Uuid>,
+    pub actor_name: Option<String>,
+    pub address: String,
+    pub action: String,
+    pub object: Option<String>,
+    pub outcome: String,
+    pub request_id: String,
+}
+
+/// Adds a row from before there was this log: for migrations.
+pub async fn append_from_before(db: &impl ConnectionTrait, before: FromBefore) -> Result<(), DbErr> {
+    let row = Model {
+        position: 0,
+        happened_at: before.happened_at.into(),
+        actor_kind: before.actor_kind.to_owned(),
+        actor_id: before.actor_id,
+        actor_name: before.actor_name,
+        actor_role: None,
+        address: before.address,
+        action: before.action,
+        object: before.object,
+        object_name: None,
+        outcome: before.outcome,
+        changed: String::new(),
+        request_id: before.request_id,
+        hash: Vec::new(),
+    };
+    add(db, row).await
+}
+
+fn row(entry: &Entry<'_>, happened_at: Timestamp, request_id: String) -> Model {
+    let (actor_kind, actor_id, actor_name, actor_role) = match entry.actor {
+        Actor::Person { id, username, role, .. } => {
+            ("person", Some(*id), Some(username.clone()), Some(role.as_str().to_owned()))
+        }
+        Actor::Stranger { .. } => ("stranger", None, None, None),
+        Actor::Cluster(id) => ("cluster", Some(id.uuid()), None, None),
+        Actor::KubeOpera => ("kubeopera", None, None, None),
+    };
+    Model {
+        position: 0,
+        happened_at: happened_at.into(),
+        actor_kind: actor_kind.to_owned(),
+        actor_id,
+        actor_name,
+        actor_role,
+        address: entry.actor.address().to_owned(),
+        action: entry.action.as_str().to_owned(),
+        object: entry.object.clone(),
+        object_name: entry.object_name.clone(),
+        outcome: entry.outcome.as_str().to_owned(),
+        changed: entry.changed.join(","),
+        request_id,
+        hash: Vec::new(),
+    }
+}
+
+async fn add(db: &impl ConnectionTrait, mut row: Model) -> Result<(), DbErr> {
+    take_turn(db, "audit log").await?;
+    let last: Option<(i64, Vec<u8>)> = Entity::find()
+        .select_only()
+        .columns([Column::Position, Column::Hash])
+        .order_by_desc(Column::Position)
+        .limit(1)
+        .into_tuple()
+        .one(db)
+        .await?;
+    let (position, before) = last.unwrap_or((0, chain::BEFORE_THE_FIRST.to_vec()));
+    row.position = position + 1;
+    row.hash = chain::hash(&before, &row).to_vec();
+    insert(db, row).await
+}
+
+/// Writes a row as it is.
+async fn insert(db: &impl ConnectionTrait, row: Model) -> Result<(), DbErr> {
+    Entity::insert(row.into_active_model().reset_all()).exec_without_returning(db).await.map(|_| ())
+}
