@@ -16,8 +16,8 @@ use crate::{
 /// A cluster somebody wants. The fields have the names that the wizard and the API give them.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    /// What people call it.
-    pub name: &'a ClusterName,
+    /// What people call it, once they gave it a name.
+    pub name: Option<&'a ClusterName>,
     /// Id of a cloud.
     pub provider: &'a str,
     /// Id of a topology.
@@ -72,7 +72,7 @@ impl Catalogue {
     pub fn check(&self, order: &Order<'_>, today: Date) -> Result<Accepted<'_>, Refusal> {
         let topology = topology(order)?;
         let cloud = topology.cloud();
-        name(topology, order.name)?;
+        order.name.map_or(Ok(()), |wanted| name(topology, wanted))?;
         let region = self.region(cloud, order.region).ok_or_else(|| {
             let rule = format!("KubeOpera knows no region of {} with this id. Choose one of the list.", cloud.title());
             refusal("region", "region_unknown", rule)

@@ -10,7 +10,7 @@ mod support;
 mod table;
 mod things;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 pub use check::{Accepted, Order, Refusal};
 pub use support::Support;
@@ -32,7 +32,12 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The catalogue that is part of the executable.
-    pub fn built_in() -> Result<Self, NotReadable> {
+    pub fn built_in() -> Result<&'static Self, NotReadable> {
+        static CATALOGUE: LazyLock<Result<Catalogue, NotReadable>> = LazyLock::new(Catalogue::read);
+        CATALOGUE.as_ref().map_err(Clone::clone)
+    }
+
+    fn read() -> Result<Self, NotReadable> {
         let families = things::families()?;
         let mut offered = BTreeMap::<_, Vec<_>>::new();
         for family in &families {

@@ -48,7 +48,7 @@ const GKE: Asked<'_> = Asked {
 fn check(name: &str, asked: Asked<'_>, today: Date) -> Result<(Topology, Support), Refusal> {
     let (name, version) = (name.parse().unwrap(), asked.version.parse().unwrap());
     let order = Order {
-        name: &name,
+        name: Some(&name),
         provider: asked.provider,
         topology: asked.topology,
         region: asked.region,
