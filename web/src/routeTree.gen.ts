@@ -16,6 +16,10 @@ import { Route as LoggedInSplatRouteImport } from './routes/_logged-in/$'
 import { Route as LoggedInClustersIndexRouteImport } from './routes/_logged-in/clusters/index'
 import { Route as LoggedInClustersIdRouteImport } from './routes/_logged-in/clusters/$id'
 import { Route as LoggedInClustersNewRouteImport } from './routes/_logged-in/clusters/new'
+import { Route as LoggedInSettingsIndexRouteImport } from './routes/_logged-in/settings/index'
+import { Route as LoggedInSettingsAccountRouteImport } from './routes/_logged-in/settings/account'
+import { Route as LoggedInSettingsCredentialsRouteImport } from './routes/_logged-in/settings/credentials'
+import { Route as LoggedInSettingsPeopleRouteImport } from './routes/_logged-in/settings/people'
 
 const LoggedInRouteRoute = LoggedInRouteRouteImport.update({
   id: '/_logged-in',
@@ -51,6 +55,27 @@ const LoggedInClustersNewRoute = LoggedInClustersNewRouteImport.update({
   path: '/clusters/new',
   getParentRoute: () => LoggedInRouteRoute,
 } as any)
+const LoggedInSettingsIndexRoute = LoggedInSettingsIndexRouteImport.update({
+  id: '/settings/',
+  path: '/settings/',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
+const LoggedInSettingsAccountRoute = LoggedInSettingsAccountRouteImport.update({
+  id: '/settings/account',
+  path: '/settings/account',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
+const LoggedInSettingsCredentialsRoute =
+  LoggedInSettingsCredentialsRouteImport.update({
+    id: '/settings/credentials',
+    path: '/settings/credentials',
+    getParentRoute: () => LoggedInRouteRoute,
+  } as any)
+const LoggedInSettingsPeopleRoute = LoggedInSettingsPeopleRouteImport.update({
+  id: '/settings/people',
+  path: '/settings/people',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
 
 export interface FileRoutesByFullPath {
   '/': typeof LoggedInIndexRoute
@@ -58,7 +83,11 @@ export interface FileRoutesByFullPath {
   '/$': typeof LoggedInSplatRoute
   '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
+  '/settings/account': typeof LoggedInSettingsAccountRoute
+  '/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/settings/people': typeof LoggedInSettingsPeopleRoute
   '/clusters/': typeof LoggedInClustersIndexRoute
+  '/settings/': typeof LoggedInSettingsIndexRoute
 }
 export interface FileRoutesByTo {
   '/login': typeof LoginRoute
@@ -66,7 +95,11 @@ export interface FileRoutesByTo {
   '/': typeof LoggedInIndexRoute
   '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
+  '/settings/account': typeof LoggedInSettingsAccountRoute
+  '/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/settings/people': typeof LoggedInSettingsPeopleRoute
   '/clusters': typeof LoggedInClustersIndexRoute
+  '/settings': typeof LoggedInSettingsIndexRoute
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
@@ -76,14 +109,37 @@ export interface FileRoutesById {
   '/_logged-in/': typeof LoggedInIndexRoute
   '/_logged-in/clusters/$id': typeof LoggedInClustersIdRoute
   '/_logged-in/clusters/new': typeof LoggedInClustersNewRoute
+  '/_logged-in/settings/account': typeof LoggedInSettingsAccountRoute
+  '/_logged-in/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/_logged-in/settings/people': typeof LoggedInSettingsPeopleRoute
   '/_logged-in/clusters/': typeof LoggedInClustersIndexRoute
+  '/_logged-in/settings/': typeof LoggedInSettingsIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
   fullPaths:
-    '/' | '/login' | '/$' | '/clusters/$id' | '/clusters/new' | '/clusters/'
+    | '/'
+    | '/login'
+    | '/$'
+    | '/clusters/$id'
+    | '/clusters/new'
+    | '/settings/account'
+    | '/settings/credentials'
+    | '/settings/people'
+    | '/clusters/'
+    | '/settings/'
   fileRoutesByTo: FileRoutesByTo
-  to: '/login' | '/$' | '/' | '/clusters/$id' | '/clusters/new' | '/clusters'
+  to:
+    | '/login'
+    | '/$'
+    | '/'
+    | '/clusters/$id'
+    | '/clusters/new'
+    | '/settings/account'
+    | '/settings/credentials'
+    | '/settings/people'
+    | '/clusters'
+    | '/settings'
   id:
     | '__root__'
     | '/_logged-in'
@@ -92,7 +148,11 @@ export interface FileRouteTypes {
     | '/_logged-in/'
     | '/_logged-in/clusters/$id'
     | '/_logged-in/clusters/new'
+    | '/_logged-in/settings/account'
+    | '/_logged-in/settings/credentials'
+    | '/_logged-in/settings/people'
     | '/_logged-in/clusters/'
+    | '/_logged-in/settings/'
   fileRoutesById: FileRoutesById
 }
 export interface RootRouteChildren {
@@ -151,6 +211,34 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof LoggedInClustersNewRouteImport
       parentRoute: typeof LoggedInRouteRoute
     }
+    '/_logged-in/settings/': {
+      id: '/_logged-in/settings/'
+      path: '/settings'
+      fullPath: '/settings/'
+      preLoaderRoute: typeof LoggedInSettingsIndexRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
+    '/_logged-in/settings/account': {
+      id: '/_logged-in/settings/account'
+      path: '/settings/account'
+      fullPath: '/settings/account'
+      preLoaderRoute: typeof LoggedInSettingsAccountRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
+    '/_logged-in/settings/credentials': {
+      id: '/_logged-in/settings/credentials'
+      path: '/settings/credentials'
+      fullPath: '/settings/credentials'
+      preLoaderRoute: typeof LoggedInSettingsCredentialsRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
+    '/_logged-in/settings/people': {
+      id: '/_logged-in/settings/people'
+      path: '/settings/people'
+      fullPath: '/settings/people'
+      preLoaderRoute: typeof LoggedInSettingsPeopleRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
   }
 }
 
@@ -159,7 +247,11 @@ interface LoggedInRouteRouteChildren {
   LoggedInIndexRoute: typeof LoggedInIndexRoute
   LoggedInClustersIdRoute: typeof LoggedInClustersIdRoute
   LoggedInClustersNewRoute: typeof LoggedInClustersNewRoute
+  LoggedInSettingsAccountRoute: typeof LoggedInSettingsAccountRoute
+  LoggedInSettingsCredentialsRoute: typeof LoggedInSettingsCredentialsRoute
+  LoggedInSettingsPeopleRoute: typeof LoggedInSettingsPeopleRoute
   LoggedInClustersIndexRoute: typeof LoggedInClustersIndexRoute
+  LoggedInSettingsIndexRoute: typeof LoggedInSettingsIndexRoute
 }
 
 const LoggedInRouteRouteChildren: LoggedInRouteRouteChildren = {
@@ -167,7 +259,11 @@ const LoggedInRouteRouteChildren: LoggedInRouteRouteChildren = {
   LoggedInIndexRoute: LoggedInIndexRoute,
   LoggedInClustersIdRoute: LoggedInClustersIdRoute,
   LoggedInClustersNewRoute: LoggedInClustersNewRoute,
+  LoggedInSettingsAccountRoute: LoggedInSettingsAccountRoute,
+  LoggedInSettingsCredentialsRoute: LoggedInSettingsCredentialsRoute,
+  LoggedInSettingsPeopleRoute: LoggedInSettingsPeopleRoute,
   LoggedInClustersIndexRoute: LoggedInClustersIndexRoute,
+  LoggedInSettingsIndexRoute: LoggedInSettingsIndexRoute,
 }
 
 const LoggedInRouteRouteWithChildren = LoggedInRouteRoute._addFileChildren(

@@ -2,7 +2,7 @@ import clsx from 'clsx'
 import { Check, CircleHelp, X } from 'lucide-react'
 import type { Cluster } from '@/api/model'
 import { Ago } from '@/ui/ago'
-import { Section } from './section'
+import { Section } from '@/ui/section'
 
 const marks = {
   True: { icon: Check, tint: 'text-ok-fg' },

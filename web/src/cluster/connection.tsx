@@ -2,8 +2,8 @@ import type { Cluster } from '@/api/model'
 import { modeName } from '@/clusters/mode'
 import { Ago } from '@/ui/ago'
 import { CopyButton } from '@/ui/copy-button'
+import { Section } from '@/ui/section'
 import { Fact, Facts } from './facts'
-import { Section } from './section'
 
 /** How KubeOpera reaches the cluster, and under which name Kubernetes knows it. */
 export function Connection({ cluster }: { cluster: Cluster }) {

@@ -8,8 +8,8 @@ import { mayManage, useRole } from '@/clusters/rights'
 import { duration, exact, time, useNow } from '@/format/time'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
+import { Section } from '@/ui/section'
 import { Sentences } from '@/ui/sentences'
-import { Section } from './section'
 
 /** Every phase of the cluster's way: when it began and ended, and of the one that is in trouble, what the trouble is. */
 export function PhaseTimeline({ cluster }: { cluster: Cluster }) {

@@ -60,3 +60,8 @@ export const gitPath = rule(
   (text) => /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(text) && !text.split('/').some((part) => /^\.+$/.test(part)),
   'Enter a folder such as fluxcd/clusters/my-cluster, without a slash at either end.',
 )
+
+export const password = rule((text) => {
+  const { length } = [...text]
+  return length >= 12 && length <= 128
+}, 'Use 12 to 128 characters.')

@@ -17,6 +17,13 @@ export function duration(ms: number): string {
   return pair(length / DAY, 'd', (length % DAY) / HOUR, 'h')
 }
 
+/** A length of time in its largest unit only: "21 s", "9 min", "23 h", "3 d". */
+export function roughly(ms: number): string {
+  const length = Math.max(0, ms)
+  if (length < HOUR) return duration(length)
+  return length < 2 * DAY ? amount(length / HOUR, 'h') : amount(length / DAY, 'd')
+}
+
 const amount = (number: number, unit: string) => `${Math.floor(number)}${NBSP}${unit}`
 
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {

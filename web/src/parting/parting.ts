@@ -36,6 +36,13 @@ export const disconnectionQuery = (id: string) =>
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/clusters/{id}/disconnect', { signal, params: { path: { id } } })),
   })
 
+/** What went and what stayed of a cluster that was let go of. */
+export const receiptQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['receipt', id],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/clusters/{id}/receipt', { signal, params: { path: { id } } })),
+  })
+
 export function disconnect(id: string): Promise<Cluster> {
   return dataOf(api.POST('/api/v1/clusters/{id}/disconnect', { params: { path: { id } } }))
 }

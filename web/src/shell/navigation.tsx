@@ -1,12 +1,13 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { Boxes, LayoutDashboard } from 'lucide-react'
+import { Boxes, LayoutDashboard, Settings } from 'lucide-react'
 import { useFailedClusters } from '@/clusters/clusters'
 import mark from '@/mark.svg'
 
 const places: { to: LinkProps['to']; label: string; icon: typeof Boxes; exact: boolean }[] = [
   { to: '/', label: 'Overview', icon: LayoutDashboard, exact: true },
   { to: '/clusters', label: 'Clusters', icon: Boxes, exact: false },
+  { to: '/settings', label: 'Settings', icon: Settings, exact: false },
 ]
 
 export function Brand() {

@@ -1,9 +1,10 @@
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { LogOut } from 'lucide-react'
+import { LogOut, UserRound } from 'lucide-react'
 import type { Session } from '@/api/model'
+import { roles } from '@/session/roles'
 import { logOut, sessionQuery } from '@/session/session'
 import { menuItemClass, popupClass } from '@/ui/menu'
 import { showFailure } from '@/ui/toasts'
@@ -42,9 +43,17 @@ export function UserMenu({ user }: Pick<Session, 'user'>) {
             <Menu.Group>
               <Menu.GroupLabel className="border-line border-b px-2.5 pt-1.5 pb-2.5">
                 <span className="block font-medium [overflow-wrap:anywhere]">{user.username}</span>
-                <span className="block text-fg-3 text-xs">{roleName(user.role)}</span>
+                <span className="block text-fg-3 text-xs">{roles[user.role].name}</span>
               </Menu.GroupLabel>
-              <Menu.Item onClick={() => leave.mutate()} closeOnClick className={clsx(menuItemClass, 'mt-1')}>
+              <Menu.LinkItem
+                render={<Link to="/settings/account" />}
+                closeOnClick
+                className={clsx(menuItemClass, 'mt-1')}
+              >
+                <UserRound aria-hidden />
+                Your account
+              </Menu.LinkItem>
+              <Menu.Item onClick={() => leave.mutate()} closeOnClick className={menuItemClass}>
                 <LogOut aria-hidden />
                 Log out
               </Menu.Item>
@@ -54,10 +63,4 @@ export function UserMenu({ user }: Pick<Session, 'user'>) {
       </Menu.Portal>
     </Menu.Root>
   )
-}
-
-/** "platform_admin" as people say it. */
-function roleName(role: string): string {
-  const words = role.replaceAll(/[_-]/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -1,4 +1,4 @@
-import { duration, exact, useNow } from '@/format/time'
+import { exact, roughly, useNow } from '@/format/time'
 
 interface AgoProps {
   at: string
@@ -12,7 +12,7 @@ export function Ago({ at, past, className }: AgoProps) {
   const distance = useNow() - Date.parse(at)
   return (
     <time dateTime={at} title={exact(at)} className={className}>
-      {distance < 0 ? `in ${duration(-distance)}` : (past ?? `${duration(distance)} ago`)}
+      {distance < 0 ? `in ${roughly(-distance)}` : (past ?? `${roughly(distance)} ago`)}
     </time>
   )
 }

@@ -1,4 +1,15 @@
-import type { Cluster, ContextVerdict, Disconnection, Phase, PhaseStep, ProblemBody, Session } from '@/api/model'
+import type {
+  Cluster,
+  ContextVerdict,
+  Credential,
+  Disconnection,
+  PartingReceipt,
+  Person,
+  Phase,
+  PhaseStep,
+  ProblemBody,
+  Session,
+} from '@/api/model'
 
 export const session: Session = {
   user: { id: '0d5f1f6e-6f0b-4c55-9d2f-0d7c6a1b2c3d', username: 'admin', role: 'platform_administrator' },
@@ -200,4 +211,41 @@ export const disconnection: Disconnection = {
     { place: 'cluster', kind: 'GitRepository', namespace: 'flux-system', name: 'kubeopera' },
   ],
   stays: ['Everything that runs on the cluster, and its data.', 'Flux itself.'],
+}
+
+export const receipt: PartingReceipt = {
+  id: 'c-3',
+  name: 'staging-ledger',
+  ended_at: new Date().toISOString(),
+  is_destroyed: false,
+  gone: disconnection.goes,
+  left: [],
+  left_because: null,
+  commands: [],
+  stays: disconnection.stays,
+}
+
+export function person(change: Partial<Person>): Person {
+  return {
+    id: 'u-2',
+    username: 'olga',
+    role: 'operator',
+    way: 'password',
+    created_at: new Date(Date.now() - 9 * 24 * 3600_000).toISOString(),
+    disabled_at: null,
+    ...change,
+  }
+}
+
+export function credential(change: Partial<Credential> = {}): Credential {
+  return {
+    id: 'k-1',
+    label: 'acme-platform',
+    type: 'aws_access_key',
+    last_four: '7Q2F',
+    created_at: new Date(Date.now() - 86_400_000).toISOString(),
+    changed_at: new Date(Date.now() - 86_400_000).toISOString(),
+    clusters: ['prod-payments-euw1'],
+    ...change,
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
-import { cluster, disconnection, fleet, problem, session } from './fixtures'
+import { cluster, disconnection, fleet, problem, receipt, session } from './fixtures'
 import { open, Server } from './kubeopera'
 
 const DISCONNECT = 'POST /api/v1/clusters/c-3/disconnect'
@@ -12,6 +12,7 @@ function serving() {
   const server = new Server()
   server.clusters = fleet()
   server.on('GET /api/v1/clusters/c-3/disconnect', { status: 200, body: disconnection })
+  server.on('GET /api/v1/clusters/c-3/receipt', { status: 200, body: receipt })
   return server
 }
 
@@ -59,6 +60,30 @@ test('the receipt comes without the stream, too', async () => {
   await ask('staging-ledger', 'Disconnect…')
   await dialog.getByRole('button', { name: 'Disconnect' }).click()
   await expect.element(dialog, { timeout: 6_000 }).toHaveTextContent('staging-ledger is disconnected')
+})
+
+test('what could not be removed is told, with the commands that do', async () => {
+  const server = serving()
+  server.on(DISCONNECT, () => {
+    const leaving = server.clusters[2]
+    server.clusters = server.clusters.filter(({ id }) => id !== 'c-3')
+    return { status: 202, body: leaving }
+  })
+  server.on('GET /api/v1/clusters/c-3/receipt', {
+    status: 200,
+    body: {
+      ...receipt,
+      left: disconnection.goes.slice(2),
+      left_because: 'The API server did not answer.',
+      commands: ['kubectl delete kustomizations'],
+    },
+  })
+  await open('/clusters')
+  await ask('staging-ledger', 'Disconnect…')
+  await dialog.getByRole('button', { name: 'Disconnect' }).click()
+  await expect.element(dialog.getByText('Some of it is still on the cluster')).toBeVisible()
+  await expect.element(dialog.getByText('The API server did not answer.')).toBeVisible()
+  await expect.element(dialog.getByText('kubectl delete kustomizations')).toBeVisible()
 })
 
 test('keeping it, also with Escape, sends nothing', async () => {

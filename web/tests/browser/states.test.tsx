@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import { describe, expect, test } from 'vitest'
 import { page } from 'vitest/browser'
 import { chooseTheme } from '@/theme'
-import { cluster, contexts, disconnection, fleet, problem, stepsTo } from './fixtures'
+import { cluster, contexts, credential, disconnection, fleet, person, problem, session, stepsTo } from './fixtures'
 import { open, Server } from './kubeopera'
 
 interface State {
@@ -12,6 +12,19 @@ interface State {
   /** What the page says in this state; found before the page is checked. */
   says: string
   act?: (server: Server) => Promise<void>
+}
+
+const list = (items: unknown[]) => ({ status: 200, body: { items, next_cursor: null } })
+
+/** A session or a token. */
+const entry = {
+  id: 'e-1',
+  user: session.user.id,
+  address: '2001:db8::42',
+  current: false,
+  created_at: new Date(Date.now() - 86_400_000).toISOString(),
+  last_seen_at: new Date(Date.now() - 60_000).toISOString(),
+  expires_at: new Date(Date.now() + 86_400_000).toISOString(),
 }
 
 const states: State[] = [
@@ -258,6 +271,107 @@ const states: State[] = [
       await page.getByLabelText('Name of the cluster').fill('prod')
       await page.getByRole('button', { name: 'Delete cluster' }).click()
       await expect.element(page.getByText('This is not the name of the cluster.')).toBeVisible()
+    },
+  },
+  {
+    name: 'account',
+    path: '/settings/account',
+    arrange: (s) => {
+      s.on(
+        'GET /api/v1/sessions',
+        list([
+          { ...entry, id: 's-1', current: true },
+          { ...entry, id: 's-2' },
+        ]),
+      )
+      s.on('GET /api/v1/tokens', list([{ ...entry, label: 'CI pipeline', last_used_at: null }]))
+    },
+    says: 'CI pipeline',
+  },
+  {
+    name: 'account not answered',
+    path: '/settings/account',
+    arrange: (s) => s.on('GET /api/v1/sessions', 'never'),
+    says: 'Nothing answers GET /api/v1/tokens.',
+  },
+  {
+    name: 'token shown once',
+    path: '/settings/account',
+    arrange: (s) => {
+      s.on('GET /api/v1/sessions', list([]))
+      s.on('GET /api/v1/tokens', list([]))
+      s.on('POST /api/v1/tokens', {
+        status: 201,
+        body: { token: { ...entry, label: 'CI' }, secret: `ko_pat_${'x'.repeat(60)}` },
+      })
+    },
+    says: 'You have no tokens.',
+    act: async () => {
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabelText('What it is for').fill('CI')
+      await page.getByRole('button', { name: 'Make token' }).click()
+      await expect.element(page.getByText('KubeOpera shows this once')).toBeVisible()
+    },
+  },
+  {
+    name: 'people',
+    path: '/settings/people',
+    arrange: (s) =>
+      s.on(
+        'GET /api/v1/users',
+        list([
+          person({ id: session.user.id, username: 'admin', role: 'platform_administrator' }),
+          person({}),
+          person({ id: 'u-3', username: 'per@acme.com', way: 'oidc', role: 'viewer' }),
+          person({ id: 'u-4', username: 'gone', disabled_at: entry.created_at }),
+        ]),
+      ),
+    says: 'per@acme.com',
+  },
+  {
+    name: 'person to add',
+    path: '/settings/people',
+    arrange: (s) => s.on('GET /api/v1/users', list([person({})])),
+    says: 'olga',
+    act: async () => {
+      await page.getByRole('button', { name: 'Add a person' }).click()
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await expect.element(page.getByText(/^Use 2 to 32/)).toBeVisible()
+    },
+  },
+  {
+    name: 'credentials',
+    path: '/settings/credentials',
+    arrange: (s) => {
+      s.on(
+        'GET /api/v1/credentials',
+        list([
+          credential(),
+          credential({ id: 'k-2', label: 'acme-role', type: 'aws_assume_role', clusters: [] }),
+          credential({ id: 'k-3', label: 'acme-gcp', type: 'gcp_service_account_key', clusters: [] }),
+        ]),
+      )
+      s.on('POST /api/v1/credentials/k-1/check', {
+        status: 200,
+        body: { accepted: true, account: '123456789012', identity: 'arn:aws:iam::123456789012:user/ko', message: null },
+      })
+    },
+    says: 'acme-gcp',
+    act: async () => {
+      await page.getByRole('button', { name: 'Check acme-platform' }).click()
+      await expect.element(page.getByText(/knows it/)).toBeVisible()
+    },
+  },
+  {
+    name: 'credential to add',
+    path: '/settings/credentials',
+    arrange: (s) => s.on('GET /api/v1/credentials', list([])),
+    says: 'There are none.',
+    act: async () => {
+      await page.getByRole('button', { name: 'Add a credential' }).click()
+      await page.getByLabelText('Type').selectOptions('gcp_service_account_key')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.element(page.getByText('Paste the JSON file, or choose it.')).toBeVisible()
     },
   },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },

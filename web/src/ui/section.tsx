@@ -9,13 +9,13 @@ interface SectionProps {
   children: ReactNode
 }
 
-/** One subject of a cluster's page. */
+/** One subject of a page. */
 export function Section({ title, about, action, children }: SectionProps) {
   const id = useId()
   return (
     <section aria-labelledby={id} className={`${cardClass} min-w-0`}>
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-4.5">
-        <div className="min-w-0">
+        <div className="min-w-0 flex-1 basis-64">
           <h2 id={id} className="font-semibold">
             {title}
           </h2>
