@@ -46,6 +46,11 @@ impl ClusterId {
         format!("hostcluster-{}-admin-password", self.short())
     }
 
+    /// `hostcluster-<short id>-registry-pull`: the credential with which the cluster pulls images and charts.
+    pub fn registry_pull_secret(self) -> String {
+        format!("hostcluster-{}-registry-pull", self.short())
+    }
+
     /// `provision-<id>`: the Job that creates the cluster.
     pub fn provision_job(self) -> String {
         format!("provision-{self}")

@@ -63,6 +63,10 @@ async fn effect(step: &Step, resource: &HostCluster, world: &World) -> Outcome {
             Ok(credentials) => flux.write_git_secret(at, &credentials.read, version).await.into(),
             Err(trouble) => Outcome::Trouble(trouble),
         },
+        Step::WritePullSecret { at, from, version } => match secrets.registry_credential(at.cluster, from).await {
+            Ok(credential) => flux.write_pull_secret(at, from, &credential, version).await.into(),
+            Err(trouble) => Outcome::Trouble(trouble),
+        },
         Step::PointFlux { at, wanted } => flux.point(at, wanted).await.into(),
 
         Step::SuspendKustomizations { at } => flux.suspend_kustomizations(at).await.into(),

@@ -22,6 +22,7 @@ pub(crate) async fn observe(facts: &mut Facts, thing: Thing, world: &World) {
         Thing::Run => facts.seen.run = look(run(facts, world)).await,
         Thing::Flux(at) => facts.seen.flux = look(world.flux.look(&at)).await,
         Thing::GitSecret(at) => facts.seen.git_secret = look(world.flux.git_secret(&at)).await,
+        Thing::PullSecret { at, name } => facts.seen.pull_secret = look(world.flux.pull_secret(&at, &name)).await,
         Thing::Present(at) => facts.seen.present = look(world.clusters.present(&at)).await,
         Thing::Sync(at) => facts.seen.sync = look(world.flux.sync(&at)).await,
         Thing::Tree => facts.seen.tree = look(tree(facts, world)).await,
@@ -40,7 +41,11 @@ async fn secrets(facts: &Facts, world: &World) -> Result<SecretsSeen, Trouble> {
         ModeSpec::Connect { kubeconfig } => Some(world.secrets.look(kubeconfig).await?),
         ModeSpec::Host | ModeSpec::Provision(_) => None,
     };
-    Ok(SecretsSeen { git_credentials, kubeconfig })
+    let registry_pull = match &spec.registry_pull_secret {
+        Some(name) => Some(world.secrets.look(name).await?),
+        None => None,
+    };
+    Ok(SecretsSeen { git_credentials, kubeconfig, registry_pull })
 }
 
 async fn neighbours(facts: &Facts, world: &World) -> Result<Vec<host_cluster_controller_decide::Neighbour>, Trouble> {

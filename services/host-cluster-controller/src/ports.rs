@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use gitops_scaffolder_contract::{GitCredential, Present};
 use host_cluster_controller_crd::{HostCluster, HostClusterStatus};
 use host_cluster_controller_decide::{
-    ClusterSeen, Event, FluxSeen, GitSecretSeen, Neighbour, SecretSeen, SyncSeen, SyncWanted, Target,
+    ClusterSeen, Event, FluxSeen, GitSecretSeen, Neighbour, PullSecretSeen, SecretSeen, SyncSeen, SyncWanted, Target,
 };
 use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
@@ -58,6 +58,19 @@ pub trait Flux: Send + Sync {
     /// Writes the Git credentials, and `version` beside them (see [`GitSecretSeen::Present`]).
     async fn write_git_secret(&self, at: &Target, credential: &GitCredential, version: &str) -> Result<(), Trouble>;
 
+    /// The copies of a registry credential, by namespace that pulls with it.
+    async fn pull_secret(&self, at: &Target, name: &SecretName) -> Result<PullSecretSeen, Trouble>;
+
+    /// Writes a registry credential (the text of a `.dockerconfigjson`) to every namespace that pulls with it, and `version`
+    /// beside it. A Secret of that name that is somebody else's stays as it is.
+    async fn write_pull_secret(
+        &self,
+        at: &Target,
+        name: &SecretName,
+        credential: &Secret,
+        version: &str,
+    ) -> Result<(), Trouble>;
+
     /// KubeOpera's source and Kustomizations; all absent where Flux's CRDs are.
     async fn sync(&self, at: &Target) -> Result<SyncSeen, Trouble>;
 
@@ -93,6 +106,9 @@ pub trait Secrets: Send + Sync {
 
     /// The Git credentials in a Secret, if it says that they are for this repository.
     async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble>;
+
+    /// The registry credential in a Secret, the text of its `.dockerconfigjson`, unless it is another cluster's.
+    async fn registry_credential(&self, cluster: ClusterId, name: &SecretName) -> Result<Secret, Trouble>;
 
     /// Keeps the current context of the kubeconfig in `from` as `to` (key `kubeconfig`); `from` stays as supplied.
     async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble>;

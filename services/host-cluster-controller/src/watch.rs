@@ -83,6 +83,7 @@ fn naming(known: &Store<Guarded>, secret: &str) -> Vec<ObjectRef<Guarded>> {
     let names = |resource: &HostCluster| {
         resource.spec.git_credentials_secret_ref == secret
             || resource.spec.connect_kubeconfig_secret_ref.as_deref() == Some(secret)
+            || resource.spec.registry_pull_secret_ref.as_deref() == Some(secret)
     };
     let all = known.state();
     all.iter().filter(|guard| guard.0.as_ref().is_ok_and(names)).map(|guard| ObjectRef::from_obj(&**guard)).collect()

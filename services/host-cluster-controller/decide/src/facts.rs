@@ -2,6 +2,8 @@
 //!
 //! Failing to observe is knowledge, not an exception. Nothing here holds a secret: Secrets are known by version only.
 
+use std::collections::BTreeMap;
+
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_crd::{
@@ -86,6 +88,8 @@ pub struct Observations {
     pub flux: Fact<FluxSeen>,
     /// The Git credentials on the cluster.
     pub git_secret: Fact<GitSecretSeen>,
+    /// The registry credential on the cluster.
+    pub pull_secret: Fact<PullSecretSeen>,
     /// What already runs on the cluster and must be left alone.
     pub present: Fact<Present>,
     /// KubeOpera's own Flux objects on the cluster.
@@ -109,6 +113,13 @@ pub enum Thing {
     Flux(Target),
     /// The Git credentials on the cluster: [`Observations::git_secret`].
     GitSecret(Target),
+    /// The registry credential on the cluster: [`Observations::pull_secret`].
+    PullSecret {
+        /// Where.
+        at: Target,
+        /// Name of its Secret, here and there.
+        name: SecretName,
+    },
     /// What already runs: [`Observations::present`].
     Present(Target),
     /// KubeOpera's Flux objects: [`Observations::sync`].
@@ -197,6 +208,8 @@ pub struct SecretsSeen {
     pub git_credentials: SecretSeen,
     /// `spec.connectKubeconfigSecretRef`; none where the resource names none.
     pub kubeconfig: Option<SecretSeen>,
+    /// `spec.registryPullSecretRef`; none where the resource names none.
+    pub registry_pull: Option<SecretSeen>,
 }
 
 /// A Secret, known by its version alone.
@@ -322,6 +335,14 @@ pub enum GitSecretSeen {
         /// [`SecretSeen::Present::version`] of the Secret they were written from; none if that cannot be told.
         version: Option<String>,
     },
+}
+
+/// The registry credential on a cluster: a Secret of one name in every namespace that pulls with it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PullSecretSeen {
+    /// For each of these namespaces, [`SecretSeen::Present::version`] of the Secret its copy was written from; none if there
+    /// is no copy, or it was changed since. A namespace in which somebody else has a Secret of that name is left out.
+    pub copies: BTreeMap<String, Option<String>>,
 }
 
 /// KubeOpera's Flux objects on a cluster.

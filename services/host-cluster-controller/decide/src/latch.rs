@@ -18,6 +18,8 @@ pub(crate) const ABSENT: &str = "absent";
 pub(crate) const KUBECONFIG: &str = "kubeconfig";
 /// Key: version of the Git credentials' Secret when it was seen last.
 pub(crate) const GIT_CREDENTIALS: &str = "gitCredentials";
+/// Key: version of the registry credential's Secret when it was seen last.
+pub(crate) const REGISTRY_PULL: &str = "registryPull";
 /// Key: the value of the annotation that asked for the last attempt at once.
 pub(crate) const RETRY_REQUESTED: &str = "retryRequested";
 /// Key: what the last provisioning run was asked to make.
@@ -71,6 +73,7 @@ pub(crate) fn inputs_changed(facts: &Facts) -> bool {
         || was_suspended
         || has_changed(status, KUBECONFIG, supplied_kubeconfig(facts))
         || has_changed(status, GIT_CREDENTIALS, git_credentials(facts))
+        || has_changed(status, REGISTRY_PULL, registry_pull(facts))
 }
 
 /// Whether a Secret has another version than when it was seen last. One that cannot be looked at has not changed.
@@ -86,6 +89,11 @@ pub(crate) fn supplied_kubeconfig(facts: &Facts) -> Option<&str> {
 /// The version of the Git credentials' Secret, where it was looked for.
 pub(crate) fn git_credentials(facts: &Facts) -> Option<&str> {
     facts.seen.secrets.seen().map(|secrets| version(&secrets.git_credentials))
+}
+
+/// The version of the registry credential's Secret, where it was looked for.
+pub(crate) fn registry_pull(facts: &Facts) -> Option<&str> {
+    facts.seen.secrets.seen()?.registry_pull.as_ref().map(version)
 }
 
 fn version(secret: &SecretSeen) -> &str {

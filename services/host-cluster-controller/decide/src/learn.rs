@@ -66,6 +66,7 @@ fn from_seen(status: &mut HostClusterStatus, facts: &Facts, step: &Step) {
     for (key, version) in [
         (latch::KUBECONFIG, latch::supplied_kubeconfig(facts)),
         (latch::GIT_CREDENTIALS, latch::git_credentials(facts)),
+        (latch::REGISTRY_PULL, latch::registry_pull(facts)),
         (latch::RETRY_REQUESTED, facts.resource.retry_requested.as_deref()),
     ] {
         if let Some(version) = version {

@@ -4,6 +4,7 @@
 //! needed is handed in as [`Facts`] and leaves as a [`Step`] or a [`Report`].
 
 mod conditions;
+mod copies;
 mod facts;
 mod identity;
 mod latch;
@@ -22,8 +23,8 @@ mod step;
 
 pub use facts::{
     ClusterSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Neighbour,
-    ObjectSeen, Observations, Reach, Readiness, Removal, Resource, SecretSeen, SecretsSeen, SourceSeen, SyncSeen,
-    Target, Thing,
+    ObjectSeen, Observations, PullSecretSeen, Reach, Readiness, Removal, Resource, SecretSeen, SecretsSeen, SourceSeen,
+    SyncSeen, Target, Thing,
 };
 pub use next_step::{Next, next_step};
 pub use obstacle::Obstacle;

@@ -153,7 +153,10 @@ fn done(facts: &Facts, status: &HostClusterStatus, step: &Step) -> Standing {
     let (reason, message) = said(step);
     let pause = match step {
         // Whatever is written to a cluster may be undone there by somebody else: such a quarrel must stay slow.
-        Step::InstallFlux { .. } | Step::WriteGitSecret { .. } | Step::PointFlux { .. } => Requeue::After(QUARREL),
+        Step::InstallFlux { .. }
+        | Step::WriteGitSecret { .. }
+        | Step::WritePullSecret { .. }
+        | Step::PointFlux { .. } => Requeue::After(QUARREL),
         _ => Requeue::AtOnce,
     };
     Standing {
@@ -179,6 +182,10 @@ fn said(step: &Step) -> (&'static str, &'static str) {
         Step::WriteGitSecret { .. } => {
             ("GitCredentialsWritten", "Flux runs and has the credentials for the repository.")
         }
+        Step::WritePullSecret { .. } => (
+            "RegistryCredentialWritten",
+            "The cluster has the credential for the registry. Waiting for its tree to be applied.",
+        ),
         Step::PointFlux { .. } => ("FluxPointed", "Flux has been pointed at the cluster's tree and is fetching it."),
         _ => ("Progressing", "Working on it."),
     }

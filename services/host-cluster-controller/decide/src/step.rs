@@ -106,6 +106,15 @@ pub enum Step {
         /// Its version, to be kept beside the copy.
         version: String,
     },
+    /// Write the registry credential to every namespace that pulls with it.
+    WritePullSecret {
+        /// Where.
+        at: Target,
+        /// Secret it comes from, and by whose name the tree knows it.
+        from: SecretName,
+        /// Its version, to be kept beside the copies.
+        version: String,
+    },
     /// Make source and root Kustomization be as wanted, and ask Flux to look at once.
     PointFlux {
         /// Where.

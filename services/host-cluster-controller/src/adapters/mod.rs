@@ -17,6 +17,8 @@ pub use target::Clusters;
 
 /// Namespace of Flux and of KubeOpera's objects for it on every managed cluster.
 const FLUX_NAMESPACE: &str = "flux-system";
+/// Key of a registry credential in a Secret of type `kubernetes.io/dockerconfigjson`.
+const DOCKER_CONFIG: &str = ".dockerconfigjson";
 /// Field manager of everything written to a managed cluster. Flux takes over fields of managers whose names begin with
 /// `kubectl`, `before-first-apply` or `kustomize-controller`; this one is left alone.
 const FIELD_MANAGER: &str = "kubeopera";

@@ -15,7 +15,7 @@ use rand::distr::{Alphanumeric, SampleString};
 use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
 use super::{
-    KUBEOPERA, MANAGED_BY,
+    DOCKER_CONFIG, KUBEOPERA, MANAGED_BY,
     connect::{checked_kubeconfig, is_own, secret, text_of, version_of},
     git_secret,
 };
@@ -83,6 +83,11 @@ impl ManagementSecrets {
     }
 }
 
+/// What an API server takes for the content of a `kubernetes.io/dockerconfigjson`.
+fn is_docker_config(text: &Secret) -> bool {
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text.reveal()).is_ok()
+}
+
 #[async_trait]
 impl Secrets for ManagementSecrets {
     async fn look(&self, name: &SecretName) -> Result<SecretSeen, Trouble> {
@@ -92,6 +97,25 @@ impl Secrets for ManagementSecrets {
 
     async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble> {
         git_secret::credentials(name, &self.existing(name).await?, repository)
+    }
+
+    async fn registry_credential(&self, cluster: ClusterId, name: &SecretName) -> Result<Secret, Trouble> {
+        let secret = self.existing(name).await?;
+        let is_of = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
+        if is_of.is_some_and(|other| *other != cluster.to_string()) {
+            let why = format!("Secret {NAMESPACE}/{name} is another cluster's. Name one of this cluster's own.");
+            return Err(Trouble::rejected("RegistryCredentialNotPermitted", why));
+        }
+        let credential = text_of(&secret, DOCKER_CONFIG);
+        credential.filter(|text| is_docker_config(text)).ok_or_else(|| {
+            Trouble::rejected(
+                "RegistryCredentialUnusable",
+                format!(
+                    "Secret {NAMESPACE}/{name} holds no registry credential. Create it with \
+                     `kubectl -n {NAMESPACE} create secret docker-registry {name}`."
+                ),
+            )
+        })
     }
 
     async fn keep_kubeconfig(&self, cluster: ClusterId, from: &SecretName, to: &SecretName) -> Result<(), Trouble> {

@@ -1,6 +1,9 @@
 //! The ports in memory: one small world that counts who asked for what.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
 use auth_service_contract::{ActiveSession, Auth, AuthError, Session};
@@ -10,7 +13,7 @@ use gitops_scaffolder_contract::{
 use host_cluster_controller_crd::{FINALIZER, HostCluster, HostClusterStatus, NodeCount, Phase};
 use host_cluster_controller_decide::{
     ClusterSeen, Event, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Neighbour,
-    Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
+    PullSecretSeen, Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
 };
 use serde_json::json;
 use vocabulary::{AdminUsername, ClusterId, Email, GitPath, GitUrl, Secret, SecretName, Trouble};
@@ -22,6 +25,7 @@ use crate::{
 
 pub(super) const ID: &str = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
 const UID: &str = "uid-of-kube-system";
+pub(super) const PULL_SECRET: &str = "hostcluster-7e9d3a1b-registry-pull";
 pub(super) const CANARY: &str = "CANARY-9c41";
 
 #[derive(Default)]
@@ -40,6 +44,8 @@ pub(super) struct State {
     pub(super) secret_version: u32,
     flux: bool,
     pub(super) git_secret: Option<String>,
+    /// Copies of the registry credential: namespaces, each with the version.
+    pub(super) pull_secrets: BTreeMap<String, String>,
     sync: Option<SyncWanted>,
     suspended: bool,
     kustomizations: bool,
@@ -208,6 +214,32 @@ impl Flux for Memory {
         Ok(())
     }
 
+    async fn pull_secret(&self, _: &Target, name: &SecretName) -> Result<PullSecretSeen, Trouble> {
+        self.called("look at pull secret")?;
+        assert_eq!(name.as_str(), PULL_SECRET);
+        let state = self.state();
+        let of_tree = state.sync.is_some().then_some("kubeopera");
+        let namespaces = ["flux-system"].into_iter().chain(of_tree);
+        let copies = namespaces.map(|name| (name.to_owned(), state.pull_secrets.get(name).cloned()));
+        Ok(PullSecretSeen { copies: copies.collect() })
+    }
+
+    async fn write_pull_secret(
+        &self,
+        _: &Target,
+        _: &SecretName,
+        credential: &Secret,
+        version: &str,
+    ) -> Result<(), Trouble> {
+        self.called("write pull secret")?;
+        assert!(credential.reveal().contains(CANARY));
+        let mut state = self.state();
+        let namespaces = [Some("flux-system"), state.sync.is_some().then_some("kubeopera")];
+        state.pull_secrets =
+            namespaces.into_iter().flatten().map(|name| (name.to_owned(), version.to_owned())).collect();
+        Ok(())
+    }
+
     async fn sync(&self, _: &Target) -> Result<SyncSeen, Trouble> {
         self.called("look at sync")?;
         let state = self.state();
@@ -276,6 +308,11 @@ impl Secrets for Memory {
     async fn git_credentials(&self, _: &SecretName, _: &GitUrl) -> Result<GitCredentials, Trouble> {
         self.called("read git credentials")?;
         Ok(GitCredentials { write: credential(), read: credential() })
+    }
+
+    async fn registry_credential(&self, _: ClusterId, _: &SecretName) -> Result<Secret, Trouble> {
+        self.called("read registry credential")?;
+        Ok(Secret::new(CANARY))
     }
 
     async fn keep_kubeconfig(&self, _: ClusterId, _: &SecretName, _: &SecretName) -> Result<(), Trouble> {

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
-use self::memory::{CANARY, ID, Memory, host_cluster};
+use self::memory::{CANARY, ID, Memory, PULL_SECRET, host_cluster};
 use crate::{
     reconcile::{now, reconcile},
     watch::until_shutdown,
@@ -137,6 +137,31 @@ async fn another_git_credential_reaches_the_cluster_in_whatever_phase_it_is() {
         assert_eq!(memory.state().git_secret.as_deref(), Some("1"), "{phase:?}");
         assert_eq!(memory.phase(), Some(phase), "the phase stays");
     }
+}
+
+#[tokio::test]
+async fn a_registry_credential_is_where_it_is_pulled_with_and_follows_its_secret() {
+    let mut resource = host_cluster();
+    resource["spec"]["registryPullSecretRef"] = json!(PULL_SECRET);
+    let memory = Memory::with(resource);
+    until(&memory, Phase::InstallingKubeOpera).await;
+    let written = |memory: &Memory| memory.state().pull_secrets.clone().into_iter().collect::<Vec<_>>();
+    let at = |namespace: &str, version: &str| (namespace.to_owned(), version.to_owned());
+
+    until(&memory, Phase::Ready).await;
+    assert_eq!(written(&memory), [at("flux-system", "0"), at("kubeopera", "0")], "also where the tree came to later");
+    let calls = memory.calls();
+    let first = |call: &str| calls.iter().position(|one| one == call).unwrap();
+    assert!(first("write pull secret") < first("point flux"), "before anything is pulled: {calls:?}");
+
+    memory.state().secret_version = 1;
+    pass(&memory).await;
+    pass(&memory).await;
+
+    assert_eq!(written(&memory), [at("flux-system", "1"), at("kubeopera", "1")]);
+    assert_eq!(memory.phase(), Some(Phase::Ready), "the phase stays");
+    let published = serde_json::to_string(&memory.state().statuses).unwrap();
+    assert!(!published.contains(CANARY), "{published}");
 }
 
 #[tokio::test]

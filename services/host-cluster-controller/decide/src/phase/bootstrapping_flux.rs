@@ -9,9 +9,8 @@ use vocabulary::{SecretName, Trouble};
 
 use super::target;
 use crate::{
-    facts::{
-        Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, ObjectSeen, Readiness, SecretSeen, Target, Thing,
-    },
+    copies::other_git_credentials,
+    facts::{Facts, FluxFitness, FluxInstallation, FluxSeen, ObjectSeen, Readiness, SecretSeen, Thing},
     identity,
     obstacle::Obstacle,
     plan::Milestone,
@@ -42,18 +41,6 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
 
     git_credentials_exist(facts, &spec.git_credentials)?;
     Ok(other_git_credentials(facts, spec, &at)?.unwrap_or(Step::Settle(Milestone::FluxBootstrapped)))
-}
-
-/// The step that writes the Git credentials to the cluster, unless it has them as they are here: whoever changes a token
-/// changes it here, at any time.
-pub(crate) fn other_git_credentials(facts: &Facts, spec: &ValidSpec, at: &Target) -> Result<Option<Step>, Obstacle> {
-    let secrets = facts.seen.secrets.or_look(|| Thing::Secrets)?;
-    // Without them here, the cluster does with those it has.
-    let SecretSeen::Present { version } = &secrets.git_credentials else { return Ok(None) };
-    let written = facts.seen.git_secret.or_look(|| Thing::GitSecret(at.clone()))?;
-    let is_same = *written == GitSecretSeen::Present { version: Some(version.clone()) };
-    let (from, version) = (spec.git_credentials.clone(), version.clone());
-    Ok((!is_same).then(|| Step::WriteGitSecret { at: at.clone(), from, url: spec.git_url.clone(), version }))
 }
 
 /// Whether every part of Flux does its work; otherwise which does not, and why.

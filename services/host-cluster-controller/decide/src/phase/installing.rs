@@ -1,17 +1,18 @@
 //! `InstallingKubeOpera`: Flux is pointed at the new tree and reconciles it; then the first administrator is created, if
 //! one was asked for.
 //!
-//! Looks at: the cluster, Flux, the Git credentials here and there, KubeOpera's own Flux objects.
+//! Looks at: the cluster, Flux, the Git credentials and the registry credential here and there, KubeOpera's own Flux objects.
 
 use host_cluster_controller_crd::{GitOpsStatus, ValidSpec};
 use jiff::SignedDuration;
 use vocabulary::Trouble;
 
 use super::{
-    bootstrapping_flux::{controllers_are_ready, is_ready, other_git_credentials},
+    bootstrapping_flux::{controllers_are_ready, is_ready},
     secret_name, target,
 };
 use crate::{
+    copies::{other_git_credentials, other_pull_secret, pull_secret_exists},
     facts::{Facts, FluxSeen, KustomizationSeen, ObjectSeen, SourceSeen, SyncSeen, Thing},
     identity,
     obstacle::Obstacle,
@@ -35,6 +36,10 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec) -> Result<Step, Obstacl
     };
     let Some((tree, wanted)) = wanted(facts, spec) else { return Ok(Step::Begin(Milestone::TreeGenerated)) };
     if let Some(step) = other_git_credentials(facts, spec, &at)? {
+        return Ok(step);
+    }
+    pull_secret_exists(facts, spec)?;
+    if let Some(step) = other_pull_secret(facts, spec, &at)? {
         return Ok(step);
     }
     let sync = facts.seen.sync.or_look(|| Thing::Sync(at.clone()))?;

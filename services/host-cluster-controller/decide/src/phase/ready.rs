@@ -2,17 +2,16 @@
 //!
 //! Trouble of the cluster changes conditions and the message, never the phase. Only what is seen to be gone, or to be of
 //! another version of KubeOpera, reopens its milestone. What KubeOpera put there is kept as it should be.
-//! Looks at: the cluster, Flux, KubeOpera's own Flux objects, the Git credentials here and there; now and then the tree.
+//! Looks at: the cluster, Flux, KubeOpera's own Flux objects, the Git credentials and the registry
+//! credential here and there; now and then the tree.
 
 use gitops_scaffolder_contract::TreeSeen;
 use host_cluster_controller_crd::ValidSpec;
 use jiff::SignedDuration;
 
-use super::{
-    bootstrapping_flux::{controllers_are_ready, other_git_credentials},
-    installing, target,
-};
+use super::{bootstrapping_flux::controllers_are_ready, installing, target};
 use crate::{
+    copies::{other_git_credentials, other_pull_secret},
     facts::{Fact, Facts, FluxFitness, FluxSeen, SyncSeen, Thing},
     identity,
     obstacle::Obstacle,
@@ -70,6 +69,9 @@ fn look_after(facts: &Facts, spec: &ValidSpec, at: &crate::Target) -> Result<Ste
         return Ok(Step::PointFlux { at: at.clone(), wanted });
     }
     if let Some(step) = other_git_credentials(facts, spec, at)? {
+        return Ok(step);
+    }
+    if let Some(step) = other_pull_secret(facts, spec, at)? {
         return Ok(step);
     }
     if is_time_for_the_tree(facts, sync) && is_lost(facts.seen.tree.or_look(|| Thing::Tree)?, facts) {

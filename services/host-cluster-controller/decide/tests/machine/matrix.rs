@@ -54,6 +54,7 @@ fn looked(thing: &Thing) -> String {
         Thing::Cluster(at) => ("the cluster", Some(at)),
         Thing::Flux(at) => ("Flux", Some(at)),
         Thing::GitSecret(at) => ("the Git credentials on the cluster", Some(at)),
+        Thing::PullSecret { at, .. } => ("the registry credential on the cluster", Some(at)),
         Thing::Present(at) => ("what already runs", Some(at)),
         Thing::Sync(at) => ("KubeOpera's Flux objects", Some(at)),
     };
@@ -71,6 +72,7 @@ fn told(step: &Step) -> String {
         Step::Settle(milestone) => format!("Settle {milestone:?}"),
         Step::EnsureRun { attempt, .. } => format!("EnsureRun, attempt {attempt}"),
         Step::WriteGitSecret { version, .. } => format!("WriteGitSecret, version {version}"),
+        Step::WritePullSecret { version, .. } => format!("WritePullSecret, version {version}"),
         Step::PointFlux { wanted, .. } => format!("PointFlux at {} of {}", wanted.path, wanted.branch),
         Step::KeepKubeconfig { from, to, .. } => format!("KeepKubeconfig {from} as {to}"),
         Step::StoreKubeconfig { to, .. } => format!("StoreKubeconfig as {to}"),
@@ -252,6 +254,18 @@ fn chapters() -> Vec<Chapter> {
                 ("Flux runs", towards(Way::Host, PlatformInstalled).answering().flux_ready()),
                 ("older Git credentials on the cluster", installing().git_secret_at("git-0")),
                 ("the Git credentials are there", installing()),
+                ("a registry credential is asked for and is not there", with_registry().without_pull_secret()),
+                ("a registry credential is asked for", with_registry()),
+                ("... and is in none of the namespaces", with_registry().pull_secret_at(&[("flux-system", None)])),
+                (
+                    "... and a namespace came that has it not",
+                    with_registry().pull_secret_at(&[("flux-system", Some("pull-1")), ("kubeopera", None)]),
+                ),
+                (
+                    "... and is an older one in one of them",
+                    with_registry().pull_secret_at(&[("flux-system", Some("pull-0")), ("kubeopera", Some("pull-1"))]),
+                ),
+                ("... and is where it is needed", with_registry().pull_secret_at(&[("flux-system", Some("pull-1"))])),
                 ("nothing of ours there", installing().sync(SyncSeen::default())),
                 (
                     "the source follows another branch",
@@ -452,6 +466,17 @@ fn towards_with_administrator() -> Scene {
     scene.publish(&step, &written(COMMIT));
     scene.seen = Observations::default();
     scene.secrets()
+}
+
+fn with_registry() -> Scene {
+    // The name of the Secret is part of the tree: it has to be there from the beginning.
+    let mut scene = towards(Way::Host, Milestone::TreeGenerated).with_registry().answering().present();
+    let Next::Do(step) = scene.next() else { panic!("nothing more to look at") };
+    scene.publish(&step, &written(COMMIT));
+    scene.seen = Observations::default();
+    let mut scene = scene.secrets();
+    scene.publish(&Step::Begin(Milestone::PlatformInstalled), &Outcome::Done);
+    scene.answering().flux_ready().git_secret()
 }
 
 fn edited(edit: impl FnOnce(&mut SyncSeen)) -> SyncSeen {

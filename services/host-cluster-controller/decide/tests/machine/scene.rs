@@ -8,8 +8,8 @@ use host_cluster_controller_crd::{
 };
 use host_cluster_controller_decide::{
     ClusterSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Milestone,
-    Neighbour, Next, ObjectSeen, Observations, Outcome, Readiness, Report, Resource, SecretSeen, SecretsSeen,
-    SourceSeen, Step, SyncSeen, Way, next_step, report,
+    Neighbour, Next, ObjectSeen, Observations, Outcome, PullSecretSeen, Readiness, Report, Resource, SecretSeen,
+    SecretsSeen, SourceSeen, Step, SyncSeen, Way, next_step, report,
 };
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -231,8 +231,30 @@ impl Scene {
             version => SecretSeen::Present { version: version.to_owned() },
         };
         let named = self.resource.spec.connect_kubeconfig_secret_ref.is_some();
-        self.seen.secrets =
-            Fact::Seen(SecretsSeen { git_credentials: secret(git), kubeconfig: named.then(|| secret(kubeconfig)) });
+        self.seen.secrets = Fact::Seen(SecretsSeen {
+            git_credentials: secret(git),
+            kubeconfig: named.then(|| secret(kubeconfig)),
+            registry_pull: self.resource.spec.registry_pull_secret_ref.as_ref().map(|_| secret("pull-1")),
+        });
+        self
+    }
+
+    pub fn with_registry(mut self) -> Self {
+        self.resource.spec.registry_pull_secret_ref = Some(id().registry_pull_secret());
+        self.secrets()
+    }
+
+    pub fn without_pull_secret(mut self) -> Self {
+        if let Fact::Seen(secrets) = &mut self.seen.secrets {
+            secrets.registry_pull = Some(SecretSeen::Absent);
+        }
+        self
+    }
+
+    /// Copies of the registry credential by namespace, each of a version or none.
+    pub fn pull_secret_at(mut self, copies: &[(&str, Option<&str>)]) -> Self {
+        let copies = copies.iter().map(|(name, version)| ((*name).to_owned(), version.map(str::to_owned)));
+        self.seen.pull_secret = Fact::Seen(PullSecretSeen { copies: copies.collect() });
         self
     }
 

@@ -4,6 +4,8 @@
 mod invariants;
 mod sight;
 
+use std::collections::BTreeMap;
+
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::WrittenTree;
 use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, HostClusterStatus, Phase, REMOVAL_DESTROY};
@@ -66,6 +68,8 @@ pub struct World {
     pub seed: u64,
 
     pub git_version: u32,
+    /// Of the registry credential, which a resource may name.
+    pub pull_version: u32,
     pub kubeconfig_version: u32,
     pub has_supplied_kubeconfig: bool,
     pub has_stored_kubeconfig: bool,
@@ -75,6 +79,8 @@ pub struct World {
     pub controllers_run: bool,
     flux_ready_at: Option<Timestamp>,
     git_secret: Option<String>,
+    /// Copies of the registry credential on the cluster: namespaces, each with the version.
+    pub pull_secrets: BTreeMap<String, String>,
     source: Option<Sync>,
     root: Option<Kustomization>,
     child: Option<Kustomization>,
@@ -116,6 +122,7 @@ impl World {
             now: start(),
             seed: 7,
             git_version: 1,
+            pull_version: 1,
             kubeconfig_version: 1,
             has_supplied_kubeconfig: way == Way::Connect,
             has_stored_kubeconfig: false,
@@ -124,6 +131,7 @@ impl World {
             controllers_run: true,
             flux_ready_at: None,
             git_secret: None,
+            pull_secrets: BTreeMap::new(),
             source: None,
             root: None,
             child: None,
@@ -326,6 +334,11 @@ impl World {
                 self.flux_ready_at.get_or_insert(self.now + SignedDuration::from_secs(20));
             }
             Step::WriteGitSecret { version, .. } => self.git_secret = Some(version.clone()),
+            Step::WritePullSecret { version, .. } => {
+                let namespaces = [Some("flux-system"), self.child.is_some().then_some("kubeopera")];
+                self.pull_secrets =
+                    namespaces.into_iter().flatten().map(|name| (name.to_owned(), version.clone())).collect();
+            }
             Step::PointFlux { wanted, .. } => {
                 self.source = Some(Sync {
                     url: wanted.url.to_string(),

@@ -7,7 +7,10 @@ use jiff::SignedDuration;
 use proptest::prelude::*;
 use vocabulary::TroubleKind;
 
-use crate::world::{Fault, World};
+use crate::{
+    scene::id,
+    world::{Fault, World},
+};
 
 fn any_kind() -> impl Strategy<Value = TroubleKind> {
     prop_oneof![
@@ -36,8 +39,9 @@ fn any_way() -> impl Strategy<Value = Way> {
 }
 
 prop_compose! {
-    fn a_world()(way in any_way(), administrator: bool, runs_to_fail in 0..3u32, seed: u64) -> World {
+    fn a_world()(way in any_way(), administrator: bool, registry: bool, runs_to_fail in 0..3u32, seed: u64) -> World {
         let mut world = World::new(way, administrator);
+        world.resource.spec.registry_pull_secret_ref = registry.then(|| id().registry_pull_secret());
         (world.runs_to_fail, world.seed) = (runs_to_fail, seed);
         world
     }
@@ -137,7 +141,7 @@ proptest! {
     #[test]
     fn edits_at_any_moment_are_followed(
         mut world in a_world(),
-        edits in prop::collection::vec((0..4u8, prop::collection::vec(a_fault(), 0..12)), 0..6),
+        edits in prop::collection::vec((0..5u8, prop::collection::vec(a_fault(), 0..12)), 0..6),
     ) {
         for (edit, faults) in &edits {
             suffer(&mut world, faults);
@@ -145,6 +149,7 @@ proptest! {
                 0 => world.edit(|resource| resource.spec.domain = Some("harbour.acme.com".to_owned())),
                 1 => world.edit(|resource| resource.spec.domain = None),
                 2 => world.git_version += 1,
+                3 => world.pull_version += 1,
                 _ => world.kubeconfig_version += 1,
             }
         }
@@ -156,6 +161,11 @@ proptest! {
         }
         world.run_until(World::is_ready);
 
+        if world.resource.spec.registry_pull_secret_ref.is_some() {
+            let version = format!("pull-{}", world.pull_version);
+            let copies: Vec<_> = world.pull_secrets.iter().map(|(name, of)| (name.as_str(), of.as_str())).collect();
+            prop_assert_eq!(copies, [("flux-system", version.as_str()), ("kubeopera", version.as_str())]);
+        }
         let commits = world.commits.len();
         let quiet = world.writes;
         for _ in 0..10 {

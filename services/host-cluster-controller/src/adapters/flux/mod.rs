@@ -4,6 +4,7 @@ mod detect;
 mod health;
 mod install;
 mod manifest;
+mod pull_secret;
 mod sync;
 mod workload;
 
@@ -11,9 +12,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use gitops_scaffolder_contract::GitCredential;
-use host_cluster_controller_decide::{FluxFitness, FluxSeen, GitSecretSeen, SyncSeen, SyncWanted, Target};
+use host_cluster_controller_decide::{
+    FluxFitness, FluxSeen, GitSecretSeen, PullSecretSeen, SyncSeen, SyncWanted, Target,
+};
 use tokio::sync::OnceCell;
-use vocabulary::Trouble;
+use vocabulary::{Secret, SecretName, Trouble};
 
 use self::manifest::Manifest;
 use super::Connections;
@@ -83,6 +86,21 @@ impl Flux for FluxOnClusters {
 
     async fn write_git_secret(&self, at: &Target, credential: &GitCredential, version: &str) -> Result<(), Trouble> {
         sync::write_git_secret(self.connections.to(at).await?.client(), at.cluster, credential, version).await
+    }
+
+    async fn pull_secret(&self, at: &Target, name: &SecretName) -> Result<PullSecretSeen, Trouble> {
+        pull_secret::look(self.connections.to(at).await?.client(), at.cluster, name).await
+    }
+
+    async fn write_pull_secret(
+        &self,
+        at: &Target,
+        name: &SecretName,
+        credential: &Secret,
+        version: &str,
+    ) -> Result<(), Trouble> {
+        let connection = self.connections.to(at).await?;
+        pull_secret::write(connection.client(), at.cluster, name, credential, version).await
     }
 
     async fn sync(&self, at: &Target) -> Result<SyncSeen, Trouble> {

@@ -31,9 +31,9 @@ use crate::{
 /// Secret with the Git credentials.
 const GIT_SECRET: &str = "kubeopera-git";
 /// Annotation: version of the Secret on the management cluster that the credentials were written from.
-const SOURCE_VERSION: &str = "kubeopera.io/source-version";
+pub(super) const SOURCE_VERSION: &str = "kubeopera.io/source-version";
 /// Annotation: SHA-256 of the credentials as they were written. Another means that somebody changed them.
-const CONTENT: &str = "kubeopera.io/content-sha256";
+pub(super) const CONTENT: &str = "kubeopera.io/content-sha256";
 /// Flux's own finalizer: what prunes.
 const FLUX_FINALIZER: &str = "finalizers.fluxcd.io";
 /// How long one call waits for a reconciliation under way; the next call waits on.
@@ -269,11 +269,11 @@ fn flux_objects(client: &Client, group: &str, kind: &str) -> Api<DynamicObject> 
 }
 
 /// The labels of what KubeOpera makes for a cluster.
-fn marks(cluster: ClusterId) -> BTreeMap<String, String> {
+pub(super) fn marks(cluster: ClusterId) -> BTreeMap<String, String> {
     [(LABEL_CLUSTER_ID.to_owned(), cluster.to_string()), (MANAGED_BY.to_owned(), KUBEOPERA.to_owned())].into()
 }
 
-fn is_marked(metadata: &ObjectMeta, cluster: ClusterId) -> bool {
+pub(super) fn is_marked(metadata: &ObjectMeta, cluster: ClusterId) -> bool {
     metadata
         .labels
         .as_ref()
@@ -282,7 +282,7 @@ fn is_marked(metadata: &ObjectMeta, cluster: ClusterId) -> bool {
 }
 
 /// SHA-256 over keys and values, each with its length, so that nothing can be shifted from one to the other.
-fn content(data: Option<&BTreeMap<String, ByteString>>) -> String {
+pub(super) fn content(data: Option<&BTreeMap<String, ByteString>>) -> String {
     let mut digest = Sha256::new();
     for (key, value) in data.into_iter().flatten() {
         for bytes in [key.as_bytes(), &value.0] {

@@ -20,7 +20,8 @@ impl World {
             Step::EnsureTree { .. }
             | Step::InstallFlux { .. }
             | Step::PointFlux { .. }
-            | Step::WriteGitSecret { .. } => {
+            | Step::WriteGitSecret { .. }
+            | Step::WritePullSecret { .. } => {
                 assert!(facts.previous.cluster_uid.is_some(), "something is written before the cluster is identified");
                 assert!(self.resource.metadata.deletion_timestamp.is_none(), "something is made while letting go");
             }

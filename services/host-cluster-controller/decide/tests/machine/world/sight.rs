@@ -1,10 +1,12 @@
 //! What can be seen of the world.
 
+use std::collections::BTreeMap;
+
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_decide::{
-    Fact, FluxSeen, GitSecretSeen, KustomizationSeen, Observations, Reach, Readiness, SecretSeen, SecretsSeen,
-    SourceSeen, SyncSeen, Thing, Way,
+    Fact, FluxSeen, GitSecretSeen, KustomizationSeen, Observations, PullSecretSeen, Reach, Readiness, SecretSeen,
+    SecretsSeen, SourceSeen, SyncSeen, Thing, Way,
 };
 use vocabulary::{Trouble, TroubleKind};
 
@@ -15,7 +17,12 @@ impl World {
     pub(super) fn look(&mut self, seen: &mut Observations, thing: &Thing, fault: Fault) {
         let failed = if let Fault::Look(kind) = fault { Some(trouble(kind)) } else { None };
         let unreachable = match thing {
-            Thing::Cluster(at) | Thing::Flux(at) | Thing::GitSecret(at) | Thing::Present(at) | Thing::Sync(at) => {
+            Thing::Cluster(at)
+            | Thing::Flux(at)
+            | Thing::GitSecret(at)
+            | Thing::PullSecret { at, .. }
+            | Thing::Present(at)
+            | Thing::Sync(at) => {
                 let has_way = match &at.reach {
                     Reach::OwnServiceAccount => self.way == Way::Host,
                     Reach::Kubeconfig(name) if *name.as_str() == id().kubeconfig_secret() => self.has_stored_kubeconfig,
@@ -45,6 +52,12 @@ impl World {
                     } else {
                         SecretSeen::Absent
                     }),
+                    registry_pull: self
+                        .resource
+                        .spec
+                        .registry_pull_secret_ref
+                        .as_ref()
+                        .map(|_| SecretSeen::Present { version: format!("pull-{}", self.pull_version) }),
                 }
             ),
             Thing::Neighbours => tell!(neighbours, Vec::new()),
@@ -58,10 +71,21 @@ impl World {
                     None => GitSecretSeen::Absent,
                 }
             ),
+            Thing::PullSecret { .. } => tell!(pull_secret, PullSecretSeen { copies: self.pull_copies() }),
             Thing::Present(_) => tell!(present, Present::default()),
             Thing::Sync(_) => tell!(sync, self.sync()),
             Thing::Tree => tell!(tree, TreeSeen { branch: "trunk".to_owned(), tree_hash: self.tree_hash() }),
         }
+    }
+
+    /// Flux's namespace, and one that the tree brings.
+    fn pull_copies(&self) -> BTreeMap<String, Option<String>> {
+        let of_tree = self.child.is_some().then_some("kubeopera");
+        ["flux-system"]
+            .into_iter()
+            .chain(of_tree)
+            .map(|name| (name.to_owned(), self.pull_secrets.get(name).cloned()))
+            .collect()
     }
 
     /// The hash of what this version of KubeOpera makes of what the tree in Git was made from.
