@@ -49,7 +49,6 @@ pub(crate) async fn keep(
             name: Some(name.to_string()),
             namespace: Some(NAMESPACE.to_owned()),
             labels: Some(labels.into()),
-            annotations: Some([(ANNOTATION_GIT_REPOSITORY.to_owned(), url.to_string())].into()),
             annotations: Some([(ANNOTATION_GIT_REPOSITORY.to_owned(), repository.to_string())].into()),
             ..ObjectMeta::default()
         },
