@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use ::http::StatusCode;
-use auth_service_contract::{AuthError, CredentialError, PeopleError};
+use auth_service_contract::{AuthError, CredentialError, PeopleError, SingleSignOnError};
 use axum::response::{IntoResponse, Response};
 use sea_orm::DbErr;
 use service_kit::Problem;
 use vocabulary::{ClusterName, Trouble};
 
-use crate::verdict::Finding;
+use crate::{settings::Refusal, store::audit::Action, verdict::Finding};
 
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +29,16 @@ pub(crate) enum AppError {
     #[error(transparent)]
     Auth(#[from] AuthError),
     #[error(transparent)]
+    SingleSignOn(#[from] SingleSignOnError),
+    #[error("the password is good for nothing but choosing another")]
+    PasswordChangeRequired,
+    #[error(transparent)]
     People(#[from] PeopleError),
     #[error(transparent)]
     Credential(#[from] CredentialError),
+    /// The credential that came with a request to create a cluster.
+    #[error(transparent)]
+    NewCredential(CredentialError),
     #[error("the credential is in use")]
     CredentialInUse {
         /// Clusters by name, and roles that are assumed with it by label.
@@ -57,10 +64,12 @@ pub(crate) enum AppError {
     GitPathInUse { by: ClusterName },
     #[error("another request had this Idempotency-Key")]
     KeyReused,
-    #[error("addresses were called too often")]
-    TooManyCalls { retry_after: Duration },
+    #[error("it was done too often")]
+    TooOften { action: Action, retry_after: Duration },
     #[error("the kubeconfig cannot be used: {}", .0.code)]
     Kubeconfig(Finding),
+    #[error("the setting is not acceptable: {}", .0.code)]
+    Setting(Refusal),
     #[error(transparent)]
     Trouble(#[from] Trouble),
     #[error("the database did not do it")]
@@ -84,8 +93,16 @@ impl From<AppError> for Problem {
                 "This takes a person who is logged in; a personal access token is not enough.",
             )
             .hint("Log in to the dashboard and do it there."),
+            AppError::PasswordChangeRequired => Self::new(
+                StatusCode::FORBIDDEN,
+                "password_change_required",
+                "This password is good for one log-in and for choosing another.",
+            )
+            .hint("Choose a password of your own first."),
+            AppError::SingleSignOn(error) => single_sign_on(error),
             AppError::People(error) => people(error),
             AppError::Credential(error) => credential(&error),
+            AppError::NewCredential(error) => credential(&error).field_within("credential"),
             AppError::CredentialInUse { by } => Self::new(
                 StatusCode::CONFLICT,
                 "credential_in_use",
@@ -169,14 +186,22 @@ impl From<AppError> for Problem {
                 "Another request was made with this Idempotency-Key before.",
             )
             .hint("Use a new key for each new request."),
-            AppError::TooManyCalls { retry_after } => Self::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "connect_rate_limited",
-                "You have had ten kubeconfigs tried within ten minutes, which is as many as one person can have.",
-            )
-            .hint("Try again when that time has passed.")
-            .retry_after(retry_after),
+            AppError::TooOften { action, retry_after } => {
+                let (code, detail) = match action {
+                    Action::TryToCreate => {
+                        ("create_rate_limited", "You have asked for as many clusters as one person can in this time.")
+                    }
+                    _ => (
+                        "connect_rate_limited",
+                        "You have had as many kubeconfigs tried as one person can have in this time.",
+                    ),
+                };
+                Self::new(StatusCode::TOO_MANY_REQUESTS, code, detail)
+                    .hint("Try again when the time in Retry-After has passed.")
+                    .retry_after(retry_after)
+            }
             AppError::Kubeconfig(finding) => kubeconfig(finding),
+            AppError::Setting(refusal) => refusal.into(),
             AppError::Trouble(trouble) => trouble.into(),
             AppError::Database(error) => {
                 tracing::error!("the database failed: {}", service_kit::chain(&error));
@@ -203,6 +228,51 @@ impl From<Finding> for AppError {
     }
 }
 
+impl From<Refusal> for AppError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Setting(refusal)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(Refusal { code, field, message }: Refusal) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message).field(field)
+    }
+}
+
+fn single_sign_on(error: SingleSignOnError) -> Problem {
+    match error {
+        SingleSignOnError::NoProvider => Problem::new(
+            StatusCode::NOT_FOUND,
+            "oidc_not_configured",
+            "KubeOpera was not told of an identity provider to log in at.",
+        ),
+        SingleSignOnError::Rejected => Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "oidc_rejected",
+            "What came back from the identity provider could not be trusted, so nobody was logged in.",
+        )
+        .hint("Log in again. If it happens again, a platform administrator finds the reason in KubeOpera's log."),
+        SingleSignOnError::NotLoggedIn => {
+            Problem::new(StatusCode::UNAUTHORIZED, "oidc_not_logged_in", "The identity provider did not log you in.")
+        }
+        SingleSignOnError::NoAccess => Problem::new(
+            StatusCode::FORBIDDEN,
+            "oidc_no_access",
+            "The identity provider knows you, but you have no access to KubeOpera.",
+        )
+        .hint("Ask a platform administrator which group you need to be in."),
+        SingleSignOnError::ProviderUnavailable => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "oidc_unavailable",
+            "The identity provider could not be asked. KubeOpera's log tells why.",
+        )
+        .hint("Try again in a moment, or log in with a password.")
+        .retry_after(Duration::from_secs(5)),
+        SingleSignOnError::Auth(error) => AppError::Auth(error).into(),
+    }
+}
+
 fn people(error: PeopleError) -> Problem {
     let missing = |code, detail: &'static str| Problem::new(StatusCode::NOT_FOUND, code, detail);
     match error {
@@ -215,9 +285,20 @@ fn people(error: PeopleError) -> Problem {
         PeopleError::LastAdministrator => Problem::new(
             StatusCode::CONFLICT,
             "last_administrator",
-            "This is the last platform administrator who can log in, so role and access stay as they are.",
+            "This is the last platform administrator who can log in with a password, so role and access stay as they are.",
         )
-        .hint("Make somebody else a platform administrator first."),
+        .hint("Make somebody else with a password a platform administrator first."),
+        PeopleError::RoleOfProvider => Problem::new(
+            StatusCode::CONFLICT,
+            "role_of_provider",
+            "This person logs in at the identity provider, and their role follows their groups there.",
+        )
+        .field("role"),
+        PeopleError::NoPassword => Problem::new(
+            StatusCode::CONFLICT,
+            "no_password",
+            "This person logs in at the identity provider and has no password here.",
+        ),
         PeopleError::PasswordNotAcceptable(rule) => {
             Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "password_not_acceptable", rule).field("password")
         }

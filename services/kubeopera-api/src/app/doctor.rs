@@ -14,7 +14,6 @@ use crate::{
     error::AppError,
     store::{
         audit::Action,
-        budget,
         clusters::{self, Record},
     },
     verdict::{ContextVerdict, Finding, FoundCluster, KnownCluster, KubeconfigCheck, Verdict},
@@ -39,8 +38,7 @@ impl Platform {
         only: Option<&str>,
     ) -> Result<KubeconfigCheck, AppError> {
         self.permit(caller, Action::CheckKubeconfig).await?;
-        let spent = budget::spend(&self.db, caller.actor(), Action::CheckKubeconfig).await?;
-        spent.map_err(|retry_after| AppError::TooManyCalls { retry_after })?;
+        self.spend(caller, Action::CheckKubeconfig, self.allowances.checks).await?;
         let file = Kubeconfig::read(kubeconfig).map_err(Finding::from)?;
         let preferred = file.preferred_context();
         let mut contexts: Vec<_> =

@@ -14,7 +14,6 @@ use crate::{
     resources::input_kubeconfig::{self, Kept},
     store::{
         audit::{self, Action, Outcome},
-        budget,
         clusters::{self, Record},
     },
     verdict::Finding,
@@ -34,9 +33,8 @@ impl Platform {
         self.permit(caller, action).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
         refuse_without_kubeconfig(&record)?;
-        let spent = budget::spend(&self.db, caller.actor(), Action::TryToConnect).await?;
-        spent.map_err(|retry_after| AppError::TooManyCalls { retry_after })?;
-        let outcome = match self.replace(&record, kubeconfig, context).await {
+        self.spend(caller, Action::TryToConnect, self.allowances.connects).await?;
+        let outcome = match self.replace(caller, &record, kubeconfig, context).await {
             Ok(Kept::Before) => Ok(Outcome::Unchanged),
             Ok(Kept::Now | Kept::Another) => Ok(Outcome::Done),
             Err(error) => Err(error),
@@ -48,10 +46,17 @@ impl Platform {
         self.look_at(id).await?.ok_or(AppError::NoSuchCluster)
     }
 
-    async fn replace(&self, record: &Record, kubeconfig: &[u8], context: Option<&str>) -> Result<Kept, AppError> {
+    async fn replace(
+        &self,
+        caller: &Caller,
+        record: &Record,
+        kubeconfig: &[u8],
+        context: Option<&str>,
+    ) -> Result<Kept, AppError> {
         let (usable, given) = chosen(kubeconfig, context)?;
         let discovery = self.look_through(&usable).await?;
         self.confirm_same(record, &discovery).await?;
+        self.asked(caller, Action::ReplaceKubeconfig, record.id).await?;
         Ok(input_kubeconfig::replace(&self.client, record.id, &given).await?)
     }
 

@@ -1,19 +1,27 @@
 //! Behaviour, without a socket, on a real SQLite file and on a real PostgreSQL server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod allowances;
 mod audit;
+mod catalogue;
 mod connect;
+mod create;
 mod credentials;
 mod describe;
 mod elsewhere;
 mod events;
+mod git_server;
+mod git_setting;
 mod installation;
 mod kubeconfig_check;
 mod kubernetes;
 mod lists;
+mod monitor;
+mod one_time_password;
 mod openapi;
 mod parting;
 mod people;
+mod proxies;
 mod register;
 mod repair;
 mod replace_kubeconfig;
@@ -21,6 +29,7 @@ mod retry;
 mod roles;
 mod secrets;
 mod sessions;
+mod single_sign_on;
 mod surface;
 mod tokens;
 mod world;
