@@ -4,6 +4,77 @@
  */
 
 export interface paths {
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, the newest first. */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hands out the audit log as JSON lines, the oldest row first. An answer that breaks off is not complete; a complete one
+         *     without a filter ends with the row of this very export.
+         */
+        get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/catalogue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what can be created where: clouds, topologies, regions and Kubernetes versions. */
+        get: operations["get_catalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/catalogue/{provider}/{region}/instance-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the instance types that a region offers. */
+        get: operations["list_instance_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters": {
         parameters: {
             query?: never;
@@ -11,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists clusters by name, each with the phase and message of its resource at this moment. */
+        /** Lists clusters, each with the phase and message of its resource at this moment. */
         get: operations["list_clusters"];
         put?: never;
         post?: never;
@@ -43,6 +114,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a cluster in a cloud.
+         * @description The answer comes at once; creating takes 10 to 40 minutes and is shown by the cluster's phase and message. What can be
+         *     known to fail is refused by its field, and nothing is stored then. With an `Idempotency-Key` the request can be repeated
+         *     safely.
+         */
+        post: operations["create_cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/kubeconfig-check": {
         parameters: {
             query?: never;
@@ -57,6 +150,23 @@ export interface paths {
          * @description Nothing is stored, and the file is not quoted. A person has ten checks in ten minutes.
          */
         post: operations["check_kubeconfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/multi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compares all clusters, from memory. */
+        get: operations["compare_clusters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -98,7 +208,12 @@ export interface paths {
         delete: operations["delete_cluster"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Gives a cluster another name or other labels.
+         * @description Its HostCluster resource follows. The cluster's folder in Git does not move with the name. A cluster that KubeOpera
+         *     provisioned keeps its name, which is part of the names of its infrastructure.
+         */
+        patch: operations["change_cluster"];
         trace?: never;
     };
     "/api/v1/clusters/{id}/disconnect": {
@@ -116,6 +231,64 @@ export interface paths {
          * @description The cluster leaves the list when KubeOpera has let go of it. Safe to repeat until then.
          */
         post: operations["disconnect_cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/kubeconfig": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replaces the kubeconfig of a connected cluster, such as one that has expired.
+         * @description It is checked first, as `kubeconfig-check` does, and has to lead to the same cluster, which is known by the UID of its
+         *     kube-system namespace. The same kubeconfig again changes nothing.
+         */
+        put: operations["replace_kubeconfig"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/monitor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows how one cluster is: health with every point accounted for, nodes, usage, cost and events of late. Of a cluster
+         *     that was not read yet everything is null.
+         */
+        get: operations["monitor_cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells what became of a cluster that KubeOpera let go of: what is gone, what is left and what removes it. */
+        get: operations["get_receipt"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -203,6 +376,8 @@ export interface paths {
          * Streams changes as server-sent events.
          * @description `cluster` carries a Cluster, `cluster.removed` an object with an `id`, and `reset` asks to read everything again. The
          *     id of an event is its revision; `Last-Event-ID` resumes after it, or gets a `reset` if that is too long ago.
+         *     `monitor` carries a MultiCluster with the rows that are new or changed, at most once a second; it has no id, so a page
+         *     that resumes reads the Multi-Cluster view again.
          */
         get: operations["stream_events"];
         put?: never;
@@ -227,6 +402,57 @@ export interface paths {
         post: operations["create_session"];
         /** Logs out. Without a session nothing happens. */
         delete: operations["delete_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends a browser to the identity provider. */
+        get: operations["depart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Logs in who comes back from the identity provider. */
+        get: operations["arrive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells how people log in here. */
+        get: operations["list_ways"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -261,6 +487,45 @@ export interface paths {
         post?: never;
         /** Ends a session of yours, or as a platform administrator anybody's. */
         delete: operations["end_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/git": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells the Git repository for the trees of new clusters. */
+        get: operations["get_git_setting"];
+        /**
+         * Chooses the Git repository for the trees of new clusters.
+         * @description Clusters that are there keep the repository they have; those whose tree is in this very one follow to its credential.
+         */
+        put: operations["put_git_setting"];
+        post?: never;
+        /** Goes back to the Git repository that KubeOpera was started with. */
+        delete: operations["delete_git_setting"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/git/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries whether trees can be written to a Git repository, the given one or else the present one. Nothing is written. */
+        post: operations["check_git_setting"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -360,6 +625,155 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description What a score is made from.
+         * @enum {string}
+         */
+        Assessed: "nodes" | "pods" | "api_server" | "scheduler" | "controller_manager" | "etcd" | "cpu" | "memory";
+        /** @description A row of the audit log. */
+        AuditEntry: {
+            /**
+             * Format: int64
+             * @description 1 for the first row ever, one more for each next, without a gap.
+             */
+            position: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            happened_at: string;
+            actor: {
+                /** @description person, stranger (somebody who was not logged in), cluster (a run for it) or kubeopera (KubeOpera itself). */
+                kind: string;
+                /**
+                 * Format: uuid
+                 * @description Identity of a person or a cluster, else null.
+                 */
+                id: string | null;
+                /** @description Name a person logs in with, else null. */
+                name: string | null;
+                /** @description Role a person had then, else null. */
+                role: string | null;
+            } & Record<string, never>;
+            /** @description Where they came from; empty for KubeOpera itself. */
+            address: string;
+            /**
+             * @description What was done.
+             * @example connect_cluster
+             */
+            action: string;
+            /** @description Id of the object. Null if there is none or it did not come to one. */
+            object: string | null;
+            /** @description What people called the object then. Null if the row does not tell. */
+            object_name: string | null;
+            /**
+             * @description What came of it: asked (it is about to be done elsewhere than in the database, and another row says what came of
+             *     it), done, unchanged (it had been done before), denied or failed.
+             * @example done
+             */
+            outcome: string;
+            /** @description Names of the fields that were changed; never what is in them. */
+            changed: string[];
+            /** @description The request in which it was done; all zeros if it was in none. */
+            request_id: string;
+            /** @description SHA-256 of the row and of the hash of the row before it. */
+            hash: string;
+        };
+        /** @description Rows of the audit log. */
+        AuditPage: {
+            /** @description The newest first. */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Asks for the page after this one. Null on the last. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description How a cloud sells a node.
+         * @enum {string}
+         */
+        CapacityType: "on_demand" | "spot";
+        /** @description A size of node. */
+        CatalogueInstanceType: {
+            /** @description Its name, such as m7g.large. */
+            name: string;
+            /** @description Its family, such as m7g. */
+            family: string;
+            /**
+             * Format: int32
+             * @description Virtual processors.
+             */
+            cpus: number;
+            /**
+             * Format: int32
+             * @description Memory in MiB.
+             */
+            memory_mib: number;
+            /** @description Instruction set: `amd64` or `arm64`. */
+            architecture: string;
+            /**
+             * Format: int32
+             * @description Graphics processors.
+             */
+            gpus: number;
+            /** @description Which, such as NVIDIA L4. Null without one. */
+            gpu: string | null;
+        };
+        /** @description A cloud. */
+        CatalogueProvider: {
+            /** @description Its id: `aws` or `gcp`. */
+            id: string;
+            /** @description What people call it. */
+            title: string;
+            /** @description What can be built there. */
+            topologies: components["schemas"]["CatalogueTopology"][];
+            /** @description Where. */
+            regions: components["schemas"]["CatalogueRegion"][];
+        };
+        /** @description A region. */
+        CatalogueRegion: {
+            /** @description Its id, such as eu-north-1. */
+            id: string;
+            /** @description Where it is, such as Stockholm. */
+            name: string;
+            /** @description Whether the account has to enable it before it can be used. */
+            opt_in: boolean;
+        };
+        /** @description What can be built. */
+        CatalogueTopology: {
+            /** @description Its id, such as `managed_eks`. */
+            id: string;
+            /** @description What people call it. */
+            title: string;
+            /** @description What KubeOpera builds, as a sentence. */
+            builds: string;
+            /** @description Numbers of control-plane nodes to choose from; none where the cloud operates the control plane. */
+            control_plane_counts: number[];
+            /**
+             * Format: int32
+             * @description Worker nodes at most.
+             */
+            max_nodes: number;
+            /** @description Kubernetes versions to choose from, the newest first. */
+            kubernetes_versions: components["schemas"]["CatalogueVersion"][];
+        };
+        /** @description A version of Kubernetes. */
+        CatalogueVersion: {
+            /** @description What to ask for, such as 1.36.4, or 1.36 where the cloud chooses the patch version. */
+            version: string;
+            /** @description How well it is supported. */
+            support: components["schemas"]["SupportView"];
+            /**
+             * Format: date
+             * @description Last day of that support. Null where the cloud has not announced it.
+             */
+            supported_until: string | null;
+        };
+        /** @description What KubeOpera can create where. */
+        CatalogueView: {
+            /** @description The month in which the catalogue was last compared with what the clouds say. */
+            as_of: string;
+            /** @description The clouds. */
+            providers: components["schemas"]["CatalogueProvider"][];
+        };
         /** @description A cluster KubeOpera manages. */
         Cluster: {
             /**
@@ -375,6 +789,10 @@ export interface components {
             provider: string;
             /** @description Region of the provider, or unknown. */
             region: string;
+            /** @description What people marked it with; each is a label of its resource, too. */
+            labels: {
+                [key: string]: string;
+            };
             /** @description Whether KubeOpera runs on it. There is only ever one. */
             is_host: boolean;
             /**
@@ -391,6 +809,11 @@ export interface components {
             /** @description Kubernetes version of the API server. Null until it is known. */
             kubernetes_version: string | null;
             nodes: components["schemas"]["NodeCount"] | null;
+            health: components["schemas"]["HealthScore"] | null;
+            cpu: components["schemas"]["MultiClusterResource"] | null;
+            memory: components["schemas"]["MultiClusterResource"] | null;
+            cost: components["schemas"]["CostTotal"] | null;
+            unreachable: components["schemas"]["Unreachable"] | null;
             /**
              * Format: date-time
              * @description When the present phase began.
@@ -413,15 +836,180 @@ export interface components {
              */
             revision: number;
         };
+        /** @description What is to be different about a cluster; what is left out stays. */
+        ClusterChange: {
+            /** @description A name of its own: at most 40 lower-case letters, digits and hyphens. The folder in Git keeps its path. */
+            name?: string | null;
+            /**
+             * @description All its labels, at most 32; those that are left out go. Keys and values are as in Kubernetes, but those of
+             *     kubeopera.io are KubeOpera's own.
+             */
+            labels?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description What a cluster costs in a month of 730 hours. */
+        ClusterCost: {
+            /** @description Sum of what is priced, and how much is not. */
+            total: components["schemas"]["CostTotal"];
+            /** @description What is priced, equal things together; the dearest kind first. */
+            items: components["schemas"]["CostItem"][];
+            /** @description What is not priced, equal things together. It is not in the total. */
+            not_priced: components["schemas"]["NotPriced"][];
+            /** @description Where the prices are from and of which day, as a sentence. Empty if nothing is priced. */
+            source: string;
+        };
+        /** @description Something that Kubernetes reports, once however often it happened. */
+        ClusterEvent: {
+            /** @description Normal or a warning. */
+            kind: components["schemas"]["ClusterEventKind"];
+            /** @description One word for why. */
+            reason: string;
+            /** @description What it is about. */
+            object: components["schemas"]["ObjectName"];
+            /** @description What happened, as the cluster says it; at most 1,024 characters. */
+            message: string;
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When it happened last. Null if the event does not say.
+             */
+            last_seen: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened first. Null if the event does not say.
+             */
+            first_seen: string | null;
+        };
+        /**
+         * @description How Kubernetes rates an event.
+         * @enum {string}
+         */
+        ClusterEventKind: "normal" | "warning";
+        /** @description The latest events. */
+        ClusterEvents: {
+            /** @description By last occurrence, the latest first; those without a time last. */
+            items: components["schemas"]["ClusterEvent"][];
+            /**
+             * Format: int64
+             * @description Events the cluster has besides those, or that arrived faster than they were read.
+             */
+            more: number;
+            /** @description Why events cannot be read, as sentences. Null if they can. */
+            not_readable: string | null;
+        };
+        /** @description How healthy a cluster is, with every point accounted for. */
+        ClusterHealth: {
+            /**
+             * Format: double
+             * @description 100 less `deducted`, at least 0.
+             */
+            score: number;
+            /** @description Green from 80, amber from 60, red below. */
+            colour: components["schemas"]["HealthColour"];
+            /**
+             * Format: double
+             * @description The sum over `deductions`. May exceed 100.
+             */
+            deducted: number;
+            /** @description What cost points, in the order of the table of penalties, then by name of the object. */
+            deductions: components["schemas"]["Deduction"][];
+            /** @description What could not be looked at. It costs no points. */
+            not_assessed: components["schemas"]["NotAssessed"][];
+        };
         /** @description A page of clusters. */
         ClusterList: {
-            /** @description By name. */
+            /** @description In the order that was asked for. */
             items: components["schemas"]["Cluster"][];
             /** @description Asks for the page after this one. Null on the last. */
             next_cursor: string | null;
             /** @description Whether phases and messages are those of this moment. */
             kubernetes: components["schemas"]["KubernetesAccess"];
         };
+        /** @description A cluster in full. */
+        ClusterMonitor: {
+            /**
+             * Format: uuid
+             * @description Which cluster.
+             */
+            cluster: string;
+            /**
+             * Format: int64
+             * @description Grows with every change.
+             */
+            revision: number;
+            /** @description How old the rest is. */
+            freshness: components["schemas"]["Freshness"];
+            health: components["schemas"]["ClusterHealth"] | null;
+            /** @description By name. Null until they were read, or if they may not be read. */
+            nodes: components["schemas"]["ClusterNode"][] | null;
+            usage: components["schemas"]["ClusterUsage"] | null;
+            cost: components["schemas"]["ClusterCost"] | null;
+            /** @description Events of late. */
+            events: components["schemas"]["ClusterEvents"];
+        };
+        /** @description A node of a cluster. */
+        ClusterNode: {
+            /** @description Its name. */
+            name: string;
+            /** @description Whether its Ready condition is True. */
+            ready: boolean;
+            /** @description Whether its MemoryPressure condition is True. */
+            memory_pressure: boolean;
+            /** @description Whether its DiskPressure condition is True. */
+            disk_pressure: boolean;
+            /** @description Whether its PIDPressure condition is True. */
+            pid_pressure: boolean;
+            /** @description Whether its NetworkUnavailable condition is True. */
+            network_unavailable: boolean;
+            /** @description Whether pods may be scheduled to it: it is not cordoned. */
+            schedulable: boolean;
+            /** @description What it has. */
+            capacity: components["schemas"]["Resources"];
+            /** @description What pods can have of that. */
+            allocatable: components["schemas"]["Resources"];
+            requested: components["schemas"]["Resources"] | null;
+            used: components["schemas"]["Resources"] | null;
+            /** @description Version of its kubelet. */
+            version: string;
+            /** @description `linux` or `windows`. Null if no label says so. */
+            operating_system: string | null;
+            /** @description Such as `m6i.large`. Null if no label says so. */
+            instance_type: string | null;
+            /** @description Null if no label says so. */
+            region: string | null;
+            /** @description Null if no label says so. */
+            zone: string | null;
+            capacity_type: components["schemas"]["CapacityType"] | null;
+            price: components["schemas"]["NodePrice"] | null;
+            /**
+             * Format: date-time
+             * @description Since when it is part of the cluster. Null if it does not say.
+             */
+            created_at: string | null;
+        };
+        /** @description Nodes of a cluster. */
+        ClusterNodeCount: {
+            /**
+             * Format: int64
+             * @description All.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Those whose Ready condition is True.
+             */
+            ready: number;
+        };
+        /**
+         * @description In which of four ways a cluster stands. Each cluster stands in exactly one.
+         * @enum {string}
+         */
+        ClusterStanding: "healthy" | "degraded" | "unreachable" | "setting_up";
         /** @description An existing cluster to connect. */
         ClusterToConnect: {
             /** @description A name of its own: at most 40 lower-case letters, digits and hyphens. */
@@ -448,6 +1036,64 @@ export interface components {
             admin_username?: string | null;
             /** @description Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name. */
             git_path?: string | null;
+        };
+        /** @description A cluster to create. */
+        ClusterToCreate: {
+            /** @description A name of its own: at most 40 lower-case letters, digits and hyphens, on GKE at most 31 and a letter first. */
+            name: string;
+            /** @description `aws` or `gcp`. */
+            provider: string;
+            /** @description `vanilla_kubeadm`, `managed_eks` or `managed_gke`. */
+            topology: string;
+            /** @description Region of the provider, such as eu-north-1. */
+            region: string;
+            /** @description Such as 1.36.4 for `vanilla_kubeadm`, and 1.36 for the others, where the cloud chooses the patch version. */
+            kubernetes_version: string;
+            /**
+             * Format: int32
+             * @description Worker nodes.
+             */
+            node_count: number;
+            /** @description Size of each node, such as t3.medium, and of each control-plane node of `vanilla_kubeadm`. */
+            instance_type: string;
+            /**
+             * Format: int32
+             * @description Control-plane nodes: 1, 3, 5 or 7, for `vanilla_kubeadm` only; 1 if left out.
+             */
+            control_plane_count?: number | null;
+            /**
+             * Format: uuid
+             * @description A saved credential. Goes without `credential`.
+             */
+            credential_id?: string | null;
+            credential?: components["schemas"]["NewCredential"] | null;
+            /** @description Domain under which the environment is reached, such as my-cluster.acme.com; without it nothing is exposed. */
+            domain?: string | null;
+            /** @description E-mail address of the first administrator to create on this environment. Goes with `admin_username`. */
+            admin_email?: string | null;
+            /** @description User name of the first administrator. */
+            admin_username?: string | null;
+            /** @description Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name. */
+            git_path?: string | null;
+        };
+        /** @description A cluster's CPU and memory. */
+        ClusterUsage: {
+            /** @description In millicores. */
+            cpu: components["schemas"]["ResourceUsage"];
+            /** @description In bytes. */
+            memory: components["schemas"]["ResourceUsage"];
+            /**
+             * Format: int64
+             * @description Nodes that the metrics API tells the usage of.
+             */
+            measured_nodes: number;
+            /**
+             * Format: int64
+             * @description All nodes.
+             */
+            nodes: number;
+            /** @description Why not all nodes are measured, as sentences. Null if all are. */
+            not_measured: string | null;
         };
         /** @description A condition of the resource. */
         Condition: {
@@ -489,6 +1135,53 @@ export interface components {
              */
             expires_at: string | null;
             cluster: components["schemas"]["FoundCluster"] | null;
+        };
+        /** @description Equal things that are paid for. */
+        CostItem: {
+            /** @description What kind of thing. */
+            kind: components["schemas"]["CostKind"];
+            /** @description What exactly: `m6i.large in eu-north-1`, `Amazon EKS control plane`. */
+            what: string;
+            /**
+             * Format: int64
+             * @description How many; gibibytes for volumes.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description US dollars a month for one.
+             */
+            each: number;
+            /**
+             * Format: double
+             * @description US dollars a month for all of them.
+             */
+            monthly: number;
+            /** @description What kind of price it is: `list price, on demand`. */
+            basis: string;
+        };
+        /**
+         * @description What is paid for.
+         * @enum {string}
+         */
+        CostKind: "nodes" | "control_plane" | "extended_support" | "free_tier" | "load_balancer" | "volumes";
+        /** @description A sum, and how much it leaves out. */
+        CostTotal: {
+            /**
+             * Format: double
+             * @description US dollars a month for all that is priced. Null if nothing is priced.
+             */
+            monthly: number | null;
+            /**
+             * Format: int64
+             * @description Things that are in the sum.
+             */
+            priced: number;
+            /**
+             * Format: int64
+             * @description Things that are not, because their price is not known.
+             */
+            not_priced: number;
         };
         /** @description A cloud credential, as much as ever leaves of it. */
         Credential: {
@@ -537,6 +1230,8 @@ export interface components {
         CredentialList: {
             /** @description By label. */
             items: components["schemas"]["Credential"][];
+            /** @description Asks for the page after this one. Null on the last. */
+            next_cursor: string | null;
         };
         /** @description The secret of a credential. */
         CredentialSecret: {
@@ -583,6 +1278,24 @@ export interface components {
              */
             password: string;
         };
+        /** @description Points lost, and to what. */
+        Deduction: {
+            /** @description Which row of the table. */
+            penalty: components["schemas"]["Penalty"];
+            object: components["schemas"]["ObjectName"] | null;
+            /**
+             * Format: int64
+             * @description How many objects this line stands for; 1 but for the line of all that are not listed.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description Points lost.
+             */
+            points: number;
+            /** @description The problem as a sentence. */
+            message: string;
+        };
         /** @description What disconnecting a cluster takes away and what it leaves. */
         Disconnection: {
             /** @description The objects that go. On the cluster only those go that carry KubeOpera's mark. */
@@ -618,6 +1331,104 @@ export interface components {
             region: string;
             known_as: components["schemas"]["KnownCluster"] | null;
         };
+        /** @description How old what is shown is. */
+        Freshness: {
+            /**
+             * Format: date-time
+             * @description When the cluster last answered: what is shown was so then. Null if it never did. While it is watched and silent, all
+             *     is as it was; this alone moving on is no change.
+             */
+            as_of: string | null;
+            unreachable: components["schemas"]["Unreachable"] | null;
+        };
+        /**
+         * @description What was found.
+         * @enum {string}
+         */
+        GitAnswer: "yes" | "no" | "not_asked";
+        /** @description Whether trees can be written to a repository. */
+        GitCheck: {
+            /** @description Whether every answer is yes. */
+            is_usable: boolean;
+            /** @description Every question with its answer, in the order in which they are asked. */
+            findings: components["schemas"]["GitFinding"][];
+            /** @description The branch that trees would go to. Null while it is not known. */
+            branch: string | null;
+            /** @description Whether the repository has no commit yet. Null while it is not known. */
+            is_empty: boolean | null;
+            /** @description The host keys that an SSH server offers, if none of them is known; otherwise empty. */
+            offered_host_keys: components["schemas"]["GitHostKey"][];
+        };
+        /** @description A Git credential, as much as ever leaves of it. */
+        GitCredential: {
+            /** @description User name. */
+            username: string;
+            /** @description Last four characters of the password or token. Null if it is shorter than 16 characters. */
+            last_four: string | null;
+            /** @description Whether an authority is kept with it that the server's certificate is checked against. */
+            has_certificate_authority: boolean;
+            /** @enum {string} */
+            type: "basic";
+        } | {
+            /** @description Fingerprint of its public key, such as `SHA256:…`. Null if it is in a form that only OpenSSH reads. */
+            key_fingerprint: string | null;
+            /** @description Host keys by which the server is known. */
+            host_keys: components["schemas"]["GitHostKey"][];
+            /** @enum {string} */
+            type: "ssh";
+        };
+        /** @description How a Git repository is written to. */
+        GitCredentialSecret: {
+            /** @description User name; without it git, which does with a token. */
+            username?: string | null;
+            /**
+             * Format: password
+             * @description Password or token that may push.
+             */
+            password: string;
+            /** @description Certificates in PEM of the authority that signed the server's certificate, if it is not a public one. */
+            certificate_authority?: string | null;
+            /** @enum {string} */
+            type: "basic";
+        } | {
+            /**
+             * Format: password
+             * @description Private key in OpenSSH's form, without a passphrase.
+             */
+            private_key: string;
+            /**
+             * @description Host keys of the server, as `ssh-keyscan` prints them. To have a repository checked they may be left out: the
+             *     answer has those that the server offers.
+             */
+            known_hosts?: string;
+            /** @enum {string} */
+            type: "ssh";
+        };
+        /** @description One question about a repository with its answer. */
+        GitFinding: {
+            /**
+             * @description `reach`: a server answers at the address and does not send us elsewhere. `identity`: its certificate is trusted, or
+             *     its host key known. `repository`: it accepts the credential, and there is a repository for it to see. `branch`: the
+             *     branch is there, or the repository is empty. `push`: the credential may write; rules for single branches show at
+             *     the first commit only.
+             */
+            question: components["schemas"]["GitQuestion"];
+            /** @description Whether it is so. `not_asked` if an earlier answer was no. */
+            answer: components["schemas"]["GitAnswer"];
+            /** @description One word for why it is not so, such as `GitAuthenticationFailed`. Null unless it is not. */
+            reason: string | null;
+            /** @description Why it is not so, and what to do. Null unless it is not. */
+            message: string | null;
+        };
+        /** @description A host key of an SSH server. */
+        GitHostKey: {
+            /** @description Kind of key, such as `ssh-ed25519`. */
+            algorithm: string;
+            /** @description Its fingerprint, such as `SHA256:…`, to be compared with the one that the server's operator publishes. */
+            fingerprint: string;
+            /** @description The line for `known_hosts`. */
+            known_hosts: string;
+        };
         /** @description A cluster's tree in Git. */
         GitOps: {
             /** @description The repository. */
@@ -629,6 +1440,40 @@ export interface components {
             /** @description The commit with the generated tree. Null until it is made. */
             commit: string | null;
         };
+        /**
+         * @description What has to be so before a tree can be written, in the order in which it is asked.
+         * @enum {string}
+         */
+        GitQuestion: "reach" | "identity" | "repository" | "branch" | "push";
+        /** @description A Git repository to use for the trees of new clusters. */
+        GitRepository: {
+            /** @description Its URL: https:// or ssh://, or user@host:path, without credentials. */
+            url: string;
+            /** @description The branch for trees; without it the repository's default branch. */
+            branch?: string | null;
+            credential?: components["schemas"]["GitCredentialSecret"] | null;
+        };
+        /** @description A Git repository to try. */
+        GitRepositoryToCheck: {
+            repository?: components["schemas"]["GitRepository"] | null;
+        };
+        /** @description The Git repository for the trees of new clusters. */
+        GitSetting: {
+            /** @description Its URL. */
+            url: string;
+            /** @description The branch that trees are on. Null if it is the repository's default branch. */
+            branch: string | null;
+            /** @description Whether KubeOpera serves the repository itself. */
+            is_built_in: boolean;
+            /** @description Whether somebody chose it here; otherwise it is the repository KubeOpera was started with. */
+            is_chosen: boolean;
+            /**
+             * Format: date-time
+             * @description When somebody chose it. Null if nobody did.
+             */
+            changed_at: string | null;
+            credential: components["schemas"]["GitCredential"] | null;
+        };
         /** @description An object that goes. */
         GoingObject: {
             /** @description Where it is: on the cluster itself, or where KubeOpera keeps its resources. */
@@ -639,6 +1484,26 @@ export interface components {
             namespace: string;
             /** @description Its name; a * stands for any ending. */
             name: string;
+        };
+        /**
+         * @description How a score is shown.
+         * @enum {string}
+         */
+        HealthColour: "red" | "amber" | "green";
+        /** @description A score and its colour. */
+        HealthScore: {
+            /**
+             * Format: double
+             * @description From 0 to 100, in steps of a half.
+             */
+            score: number;
+            /** @description Green from 80, amber from 60, red below. */
+            colour: components["schemas"]["HealthColour"];
+        };
+        /** @description The instance types that a region offers. */
+        InstanceTypeList: {
+            /** @description Family by family, the small ones first. */
+            items: components["schemas"]["CatalogueInstanceType"][];
         };
         /** @description A cluster that KubeOpera knows already. */
         KnownCluster: {
@@ -676,6 +1541,12 @@ export interface components {
             /** @description If not, why, as sentences. */
             reason?: string;
         };
+        /** @description How people log in here. */
+        LoginWays: {
+            /** @description With a user name and a password. Always, so that somebody can when the identity provider is away. */
+            password: boolean;
+            oidc: components["schemas"]["OidcWay"] | null;
+        };
         /** @description A token just made. */
         MadeToken: {
             /** @description About it. */
@@ -688,12 +1559,149 @@ export interface components {
          * @enum {string}
          */
         Mode: "connect_existing" | "provision_vanilla" | "provision_eks" | "provision_gke";
+        /** @description The Multi-Cluster view. */
+        MultiCluster: {
+            /** @description All clusters in sum. */
+            summary: components["schemas"]["MultiClusterSummary"];
+            /** @description By name. */
+            clusters: components["schemas"]["MultiClusterRow"][];
+        };
+        /** @description CPU or memory of a cluster. Millicores or bytes. */
+        MultiClusterResource: {
+            /**
+             * Format: double
+             * @description Used, in percent of what the measured nodes can allocate, to a tenth. Null if no node is measured.
+             */
+            percent: number | null;
+            /**
+             * Format: int64
+             * @description Used on the measured nodes. Null if no node is measured.
+             */
+            used: number | null;
+            /**
+             * Format: int64
+             * @description Allocatable on all nodes.
+             */
+            allocatable: number;
+        };
+        /** @description A cluster in the Multi-Cluster view. Null is never zero: it is not known. */
+        MultiClusterRow: {
+            /**
+             * Format: uuid
+             * @description Identity; the name of its HostCluster resource.
+             */
+            id: string;
+            /** @description The name people gave it. */
+            name: string;
+            /** @description Cloud or kind of installation, or unknown. */
+            provider: string;
+            /** @description Region of the provider, or unknown. */
+            region: string;
+            /** @description Whether KubeOpera runs on it. */
+            is_host: boolean;
+            /** @description Version of its API server. Null until it is known. */
+            kubernetes_version: string | null;
+            /** @description The phase, as in Cluster. */
+            phase: string;
+            /**
+             * @description Healthy: it answers and is green. Degraded: it answers and is not, or its setup failed. Unreachable: it does not
+             *     answer. Setting up: it is not Ready yet, or is being read for the first time.
+             */
+            standing: components["schemas"]["ClusterStanding"];
+            health: components["schemas"]["HealthScore"] | null;
+            nodes: components["schemas"]["ClusterNodeCount"] | null;
+            cpu: components["schemas"]["MultiClusterResource"] | null;
+            memory: components["schemas"]["MultiClusterResource"] | null;
+            /** @description Why CPU and memory are not those of all nodes. Null if they are. */
+            not_measured: string | null;
+            cost: components["schemas"]["CostTotal"] | null;
+            stale: components["schemas"]["Stale"] | null;
+        };
+        /** @description All clusters in sum. Healthy, degraded, unreachable and setting up together are always all. */
+        MultiClusterSummary: {
+            /**
+             * Format: int64
+             * @description All clusters.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description They answer and are green.
+             */
+            healthy: number;
+            /**
+             * Format: int64
+             * @description They answer and are amber or red, or their setup failed.
+             */
+            degraded: number;
+            /**
+             * Format: int64
+             * @description They do not answer.
+             */
+            unreachable: number;
+            /**
+             * Format: int64
+             * @description They are not Ready yet, or are being read for the first time.
+             */
+            setting_up: number;
+            /** @description Nodes of the clusters that answer. */
+            nodes: components["schemas"]["ClusterNodeCount"];
+            /**
+             * Format: int64
+             * @description Clusters that `nodes` is the sum of.
+             */
+            nodes_of: number;
+            /**
+             * Format: double
+             * @description CPU used in percent of what the measured nodes of all clusters that answer can allocate, so that a large cluster
+             *     weighs more. Null if none is measured.
+             */
+            cpu_percent: number | null;
+            /**
+             * Format: int64
+             * @description Clusters that `cpu_percent` is the average of.
+             */
+            cpu_of: number;
+            /**
+             * Format: double
+             * @description Memory, likewise.
+             */
+            memory_percent: number | null;
+            /**
+             * Format: double
+             * @description US dollars a month for all that is priced. Clusters that do not answer are in it as they were: they still cost.
+             *     Null if nothing is priced.
+             */
+            monthly_cost: number | null;
+            /**
+             * Format: int64
+             * @description Clusters whose cost is known completely.
+             */
+            priced: number;
+            /**
+             * Format: int64
+             * @description Clusters of which something, or everything, is not priced. With `priced` they are all.
+             */
+            not_priced: number;
+        };
         /** @description A credential to save. */
         NewCredential: {
             /** @description What people call it: 1 to 64 characters, and no two alike. */
             label: string;
             /** @description The secret. */
             secret: components["schemas"]["CredentialSecret"];
+        };
+        /** @description Another kubeconfig for a cluster. */
+        NewKubeconfig: {
+            /**
+             * Format: password
+             * @description A kubeconfig with cluster-admin access to the same cluster, at most 1 MiB. It is stored as a Kubernetes Secret
+             *     exactly as supplied, and never shown again.
+             */
+            kubeconfig: string;
+            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description The context to use; without it the current one, or the only one there is. */
+            context?: string | null;
         };
         /** @description Another password. */
         NewPassword: {
@@ -743,6 +1751,83 @@ export interface components {
              */
             ready: number;
         };
+        /** @description What a node costs. */
+        NodePrice: {
+            /**
+             * Format: double
+             * @description US dollars in a month of 730 hours.
+             */
+            monthly: number;
+            /** @description What kind of price it is, such as `list price, on demand`. */
+            basis: string;
+        };
+        /** @description Something that could not be looked at, and why. */
+        NotAssessed: {
+            /** @description What. */
+            what: components["schemas"]["Assessed"];
+            /** @description Why, as whole sentences. */
+            reason: string;
+        };
+        /** @description Equal things whose price is not known. */
+        NotPriced: {
+            /** @description What kind of thing. */
+            kind: components["schemas"]["CostKind"];
+            /** @description What exactly. */
+            what: string;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /** @description Why, and what to do about it, as sentences. */
+            reason: string;
+        };
+        /** @description An object of the cluster. */
+        ObjectName: {
+            /** @description `Node`, `Pod`, `Component`, or the kind an event is about. */
+            kind: string;
+            /** @description Null for what is in no namespace. */
+            namespace: string | null;
+            /** @description Its name. */
+            name: string;
+        };
+        /** @description An identity provider. */
+        OidcWay: {
+            /** @description What people call it. */
+            name: string;
+        };
+        /** @description What became of a cluster that KubeOpera let go of. */
+        PartingReceipt: {
+            /**
+             * Format: uuid
+             * @description Identity of the cluster.
+             */
+            id: string;
+            /** @description The name it had. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When KubeOpera was done with it.
+             */
+            ended_at: string;
+            /** @description Whether the cluster itself was deleted, with its infrastructure. */
+            is_destroyed: boolean;
+            /** @description The objects that are gone. */
+            gone: components["schemas"]["GoingObject"][];
+            /** @description KubeOpera's objects on the cluster that could not be removed. */
+            left: components["schemas"]["GoingObject"][];
+            /** @description Why not, as sentences. Null if nothing is left. */
+            left_because: string | null;
+            /** @description Commands that remove what is left, run with the cluster's own kubeconfig. The workloads stay. */
+            commands: string[];
+            /** @description What stays by intent, as sentences. */
+            stays: string[];
+        };
+        /**
+         * @description A row of the table of penalties.
+         * @enum {string}
+         */
+        Penalty: "node_not_ready" | "node_memory_pressure" | "node_disk_pressure" | "node_pid_pressure" | "node_network_unavailable" | "pod_failed" | "pod_crash_looping" | "pods_restarting" | "control_plane_degraded" | "component_unhealthy" | "cpu_high" | "memory_high";
         /** @description Somebody who may log in. */
         Person: {
             /**
@@ -754,6 +1839,8 @@ export interface components {
             username: string;
             /** @description What they may do. */
             role: components["schemas"]["Role"];
+            /** @description How they log in. */
+            way: components["schemas"]["Way"];
             /**
              * Format: date-time
              * @description Since when they are known.
@@ -775,6 +1862,8 @@ export interface components {
         PersonList: {
             /** @description By name. */
             items: components["schemas"]["Person"][];
+            /** @description Asks for the page after this one. Null on the last. */
+            next_cursor: string | null;
         };
         /**
          * @description What is being done, or Ready or Failed.
@@ -820,6 +1909,42 @@ export interface components {
             /** @description Finds the request in the log. */
             request_id: string;
         };
+        /** @description How much of a cluster's CPU or memory is in use. Millicores or bytes. */
+        ResourceUsage: {
+            /**
+             * Format: int64
+             * @description Used on the measured nodes. Null if no node is measured.
+             */
+            used: number | null;
+            /**
+             * Format: int64
+             * @description What `used` is a part of: allocatable on the measured nodes. Null if no node is measured.
+             */
+            measured_allocatable: number | null;
+            /**
+             * Format: int64
+             * @description Requested by all pods on all nodes. Null if pods cannot be read.
+             */
+            requested: number | null;
+            /**
+             * Format: int64
+             * @description Allocatable on all nodes.
+             */
+            allocatable: number;
+        };
+        /** @description An amount of CPU and of memory. */
+        Resources: {
+            /**
+             * Format: int64
+             * @description Thousandths of a core.
+             */
+            cpu_millicores: number;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            memory_bytes: number;
+        };
         /** @description The next attempt after a trouble. */
         Retry: {
             /**
@@ -849,6 +1974,8 @@ export interface components {
         Session: {
             /** @description Whose it is. */
             user: components["schemas"]["User"];
+            /** @description Whether it is good for nothing but choosing another password, `PUT /api/v1/users/{id}/password`. */
+            must_change_password: boolean;
             /**
              * Format: date-time
              * @description When it ends whatever happens. It ends earlier when it is not used for half an hour.
@@ -891,7 +2018,24 @@ export interface components {
         SessionList: {
             /** @description The last used first. */
             items: components["schemas"]["SessionEntry"][];
+            /** @description Asks for the page after this one. Null on the last. */
+            next_cursor: string | null;
         };
+        /** @description Why and since when a value is old. */
+        Stale: {
+            /**
+             * Format: date-time
+             * @description When the cluster last answered. Null if it never did.
+             */
+            as_of: string | null;
+            /** @description Why it is old, as sentences. */
+            reason: string;
+        };
+        /**
+         * @description How well a version is supported.
+         * @enum {string}
+         */
+        SupportView: "standard" | "extended";
         /** @description A token that has not ended, without the token itself. */
         Token: {
             /**
@@ -926,6 +2070,18 @@ export interface components {
         TokenList: {
             /** @description The youngest first. */
             items: components["schemas"]["Token"][];
+            /** @description Asks for the page after this one. Null on the last. */
+            next_cursor: string | null;
+        };
+        /** @description A cluster does not answer. */
+        Unreachable: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /** @description Why, and what to do, as sentences. */
+            reason: string;
         };
         /** @description A person who is logged in. */
         User: {
@@ -934,7 +2090,7 @@ export interface components {
              * @description Stable identity.
              */
             id: string;
-            /** @description Name to log in with. */
+            /** @description Name to log in with; of somebody from the identity provider, what they are called there. */
             username: string;
             /** @description What they may do. */
             role: components["schemas"]["Role"];
@@ -944,6 +2100,11 @@ export interface components {
          * @enum {string}
          */
         Verdict: "usable" | "refused" | "not_checked";
+        /**
+         * @description How somebody logs in.
+         * @enum {string}
+         */
+        Way: "password" | "oidc";
     };
     responses: never;
     parameters: never;
@@ -953,12 +2114,24 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    list_clusters: {
+    list_audit: {
         parameters: {
             query?: {
-                /** @description Clusters a page, 100 unless said otherwise. */
+                /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
+                who?: string;
+                /** @description What was done. */
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_audit" | "export_audit";
+                /** @description To which object: its id. */
+                object?: string;
+                /** @description What came of it. */
+                outcome?: "asked" | "done" | "unchanged" | "denied" | "failed";
+                /** @description Not before. */
+                from?: string;
+                /** @description Before. */
+                until?: string;
+                /** @description Rows a page, 100 unless said otherwise. */
                 limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the page before, which had the same filter. */
                 cursor?: string;
             };
             header?: never;
@@ -967,14 +2140,276 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of clusters */
+            /** @description A page of rows */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
+                who?: string;
+                /** @description What was done. */
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_audit" | "export_audit";
+                /** @description To which object: its id. */
+                object?: string;
+                /** @description What came of it. */
+                outcome?: "asked" | "done" | "unchanged" | "denied" | "failed";
+                /** @description Not before. */
+                from?: string;
+                /** @description Before. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["AuditEntry"];
+                };
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_catalogue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The catalogue */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueView"];
+                };
+            };
+            /** @description It is as it was */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_instance_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a cloud: aws or gcp */
+                provider: string;
+                /** @description Id of a region, such as eu-north-1 */
+                region: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The instance types */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceTypeList"];
+                };
+            };
+            /** @description They are as they were */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such region */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_clusters: {
+        parameters: {
+            query?: {
+                /** @description What to sort by. What is not known comes last in both directions. */
+                sort?: "name" | "created_at" | "phase" | "provider" | "region" | "kubernetes_version" | "nodes";
+                /** @description Which way. */
+                direction?: "asc" | "desc";
+                /** @description Phases, such as `Ready,Failed`. */
+                phase?: string;
+                /** @description Modes, such as `provision_eks,provision_gke`. */
+                mode?: string;
+                /** @description Providers, such as `aws,gcp`. */
+                provider?: string;
+                /** @description Regions, such as `eu-north-1`. */
+                region?: string;
+                /** @description Labels, such as `env=prod,team`: all of them have to fit, and one without a value fits with any. */
+                label?: string;
+                /** @description Part of the name. */
+                q?: string;
+                /** @description Clusters a page, 100 unless said otherwise. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before, which had the same order and filter. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The ETag of an answer that is known */
+                "If-None-Match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of clusters */
+            200: {
+                headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": components["schemas"]["ClusterList"];
                 };
+            };
+            /** @description The page is as it was */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The query is not understood */
             400: {
@@ -1122,6 +2557,96 @@ export interface operations {
             };
         };
     };
+    create_cluster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this request, so that it is done once however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterToCreate"];
+            };
+        };
+        responses: {
+            /** @description This very request was done before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description It is on record now and being created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The request is not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The cluster's name or its folder in Git is known already, or the new credential's label */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     check_kubeconfig: {
         parameters: {
             query?: never;
@@ -1209,6 +2734,80 @@ export interface operations {
             };
         };
     };
+    compare_clusters: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Ask every cluster anew, all at the same time, for at most two seconds. What a cluster does not answer by then is
+                 *     shown as it was, marked as `stale`.
+                 */
+                refresh?: boolean;
+            };
+            header?: {
+                /** @description The ETag of an answer that is known */
+                "If-None-Match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All clusters */
+            200: {
+                headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MultiCluster"];
+                };
+            };
+            /** @description All is as it was */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     register_cluster: {
         parameters: {
             query?: never;
@@ -1277,7 +2876,10 @@ export interface operations {
     get_cluster: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer that is known */
+                "If-None-Match"?: string | null;
+            };
             path: {
                 /** @description The cluster's id */
                 id: string;
@@ -1289,11 +2891,20 @@ export interface operations {
             /** @description The cluster */
             200: {
                 headers: {
+                    /** @description Names this answer, and goes into If-Match of a change */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Cluster"];
                 };
+            };
+            /** @description It is as it was */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description No session */
             401: {
@@ -1405,6 +3016,128 @@ export interface operations {
             };
             /** @description The name is not that of the cluster */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_cluster: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of what was seen of the cluster */
+                "If-Match": string;
+            };
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterChange"];
+            };
+        };
+        responses: {
+            /** @description The cluster as it is now */
+            200: {
+                headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another cluster has the name, or this one cannot be changed now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else changed it meanwhile */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1550,6 +3283,253 @@ export interface operations {
             };
         };
     };
+    replace_kubeconfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKubeconfig"];
+            };
+        };
+        responses: {
+            /** @description It is used from now on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The file is not a kubeconfig */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It leads to another cluster, or this cluster takes none */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable, or the kubeconfig cannot be used */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts; see Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitor_cluster: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of an answer that is known */
+                "If-None-Match"?: string | null;
+            };
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cluster */
+            200: {
+                headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterMonitor"];
+                };
+            };
+            /** @description It is as it was */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_receipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id that the cluster had */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartingReceipt"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No cluster of this id was let go of */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_cluster: {
         parameters: {
             query?: never;
@@ -1620,7 +3600,12 @@ export interface operations {
     };
     list_credentials: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Things a page, 100 unless said otherwise. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1634,6 +3619,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CredentialList"];
+                };
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No session */
@@ -2088,11 +4082,146 @@ export interface operations {
             };
         };
     };
+    depart: {
+        parameters: {
+            query?: {
+                /** @description A path of the dashboard; anything else counts as `/`. */
+                return_to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the identity provider, or for a browser back to the login page */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description There is no identity provider */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts; see Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    arrive: {
+        parameters: {
+            query?: {
+                /** @description The authorization code. */
+                code?: string;
+                /** @description What the browser was sent there with. */
+                state?: string;
+                /** @description Who answers. */
+                iss?: string;
+                /** @description Why there is no code. */
+                error?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged in, the session is in the cookie: to where one wanted. Or for a browser back to the login page */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What came back proves nothing */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The identity provider knows them and KubeOpera does not let them in */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no identity provider */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_ways: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How people log in here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+        };
+    };
     list_sessions: {
         parameters: {
             query?: {
                 /** @description A user's id; without it they are your own. Those of others are for platform administrators. */
                 user?: string;
+                /** @description Things a page, 100 unless said otherwise. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2204,11 +4333,229 @@ export interface operations {
             };
         };
     };
+    get_git_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The repository, and what is not secret of its credential */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitSetting"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_git_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GitRepository"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitSetting"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_git_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitSetting"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_git_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GitRepositoryToCheck"];
+            };
+        };
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitCheck"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tokens: {
         parameters: {
             query?: {
                 /** @description A user's id; without it they are your own. Those of others are for platform administrators. */
                 user?: string;
+                /** @description Things a page, 100 unless said otherwise. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -2391,7 +4738,12 @@ export interface operations {
     };
     list_users: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Things a page, 100 unless said otherwise. */
+                limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2405,6 +4757,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PersonList"];
+                };
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No session */
