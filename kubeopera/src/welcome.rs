@@ -33,7 +33,7 @@ impl Welcome<'_> {
         writeln!(out, "  Dashboard    {dashboard}")?;
         if let Some((username, password)) = first_administrator {
             writeln!(out, "  User name    {username}")?;
-            writeln!(out, "  Password     {}   (shown this once; only a hash of it is stored)", password.reveal())?;
+            writeln!(out, "  Password     {}   (shown this once; choose your own when you log in)", password.reveal())?;
         }
         writeln!(out, "  Cluster      {cluster}")?;
         writeln!(out, "  Git          {repository}")?;

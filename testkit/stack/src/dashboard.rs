@@ -11,6 +11,23 @@ use serde_json::{Value, json};
 
 use crate::Program;
 
+/// Does what a person does with the printed password: chooses another.
+pub(crate) async fn choose_password(address: &str, printed: &str) -> anyhow::Result<String> {
+    let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
+    let mut dashboard = Dashboard { http, address: address.to_owned(), cookie: String::new() };
+    let session = dashboard.open(printed).await?;
+    let admin = session.pointer("/user/id").and_then(Value::as_str).context("the session is nobody's")?;
+    let chosen = format!("chosen-{printed}");
+    dashboard
+        .request(Method::PUT, &format!("/api/v1/users/{admin}/password"))
+        .json(&json!({ "current_password": printed, "password": chosen }))
+        .send()
+        .await?
+        .error_for_status()
+        .context("choosing a password")?;
+    Ok(chosen)
+}
+
 /// A session of the first administrator.
 #[derive(Clone)]
 pub struct Dashboard {
@@ -24,17 +41,23 @@ impl Dashboard {
     pub async fn log_in(program: &Program) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
         let mut dashboard = Self { http, address: program.address(), cookie: String::new() };
-        let answer = dashboard
+        dashboard.open(program.password()?).await?;
+        Ok(dashboard)
+    }
+
+    /// Opens a session, which is then the dashboard's.
+    async fn open(&mut self, password: &str) -> anyhow::Result<Value> {
+        let answer = self
             .request(Method::POST, "/api/v1/session")
-            .json(&json!({ "username": "admin", "password": program.password()? }))
+            .json(&json!({ "username": "admin", "password": password }))
             .send()
             .await?;
         let status = answer.status();
         let cookie = answer.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).map(str::to_owned);
         match (status, cookie) {
             (StatusCode::OK, Some(cookie)) => {
-                cookie.split(';').next().unwrap_or_default().clone_into(&mut dashboard.cookie);
-                Ok(dashboard)
+                cookie.split(';').next().unwrap_or_default().clone_into(&mut self.cookie);
+                answer.json().await.context("reading the session")
             }
             _ => bail!("logging in was answered with {status}: {}", answer.text().await?),
         }

@@ -14,7 +14,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{LocalCluster, local_cluster};
+use crate::{LocalCluster, dashboard::choose_password, local_cluster};
 
 /// How long a start may take, database, CRD and repository included.
 const START: Duration = Duration::from_mins(2);
@@ -96,8 +96,8 @@ impl Program {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let said = self.said().await?;
-        if let Some((_, rest)) = said.split_once("Password ") {
-            self.password = rest.split_whitespace().next().map(str::to_owned);
+        if let Some(printed) = said.split_once("Password ").and_then(|(_, rest)| rest.split_whitespace().next()) {
+            self.password = Some(choose_password(&self.address(), printed).await?);
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl Program {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Password of `admin`, as the first start printed it.
+    /// Password of `admin`, chosen in place of the one that the first start printed.
     pub fn password(&self) -> anyhow::Result<&str> {
         self.password.as_deref().context("no password was printed")
     }

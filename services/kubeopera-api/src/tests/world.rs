@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 use vocabulary::Secret;
 
-use super::{elsewhere::Others, kubernetes::ApiServer};
+use super::{elsewhere::Others, git_server::GitServer, kubernetes::ApiServer, monitor::Watched};
 use crate::{
     app::Platform,
     config::{Config, PlatformDefaults},
@@ -26,6 +26,8 @@ pub(super) const PASSWORD: &str = "CANARY-correct-horse-battery";
 pub(super) struct World {
     pub(super) api_server: ApiServer,
     pub(super) others: Others,
+    pub(super) git: GitServer,
+    pub(super) monitor: Watched,
     pub(super) platform: Arc<Platform>,
     pub(super) router: Router,
     pub(super) folder: tempfile::TempDir,
@@ -76,7 +78,9 @@ impl World {
         for (name, role) in
             [("administrator", Role::PlatformAdministrator), ("operator", Role::Operator), ("viewer", Role::Viewer)]
         {
-            auth.add_user(&name.parse().unwrap(), role, &Secret::new(PASSWORD)).await.unwrap();
+            auth.add_user(&vocabulary::Actor::KubeOpera, &name.parse().unwrap(), role, &Secret::new(PASSWORD))
+                .await
+                .unwrap();
         }
         Self::with(url, folder, db, auth, ApiServer::new(), Others::default()).await
     }
@@ -89,7 +93,7 @@ impl World {
         api_server: ApiServer,
         others: Others,
     ) -> Self {
-        service_kit::database::migrate::<store::Migrator>(&db).await.unwrap();
+        store::migrate(&db).await.unwrap();
         let defaults = PlatformDefaults {
             git_url: "https://git.acme.com/gitops-iac.git".parse().unwrap(),
             git_credentials_secret: "gitops-iac-credentials".parse().unwrap(),
@@ -97,17 +101,39 @@ impl World {
             host_name: "home".parse().unwrap(),
         };
         let shutdown = CancellationToken::new();
-        let mut platform = Platform::new(db, api_server.client(), Arc::new(auth), defaults, shutdown.clone());
+        let git = GitServer::default();
+        let (client, auth) = (api_server.client(), Arc::new(auth));
+        let monitor = Watched::default();
+        let (git_too, watched) = (Arc::new(git.clone()), Arc::new(monitor.clone()));
+        let mut platform = Platform::new(db, client, auth, git_too, watched, defaults, shutdown.clone());
         platform.elsewhere = Arc::new(others.clone());
         let platform = Arc::new(platform);
         let router = crate::http::router(Arc::clone(&platform), &Config::default()).unwrap();
-        Self { api_server, others, platform, router, folder, url, _shutdown: shutdown.clone().drop_guard(), shutdown }
+        Self {
+            api_server,
+            others,
+            git,
+            monitor,
+            platform,
+            router,
+            folder,
+            url,
+            _shutdown: shutdown.clone().drop_guard(),
+            shutdown,
+        }
     }
 
     /// The same database and API server under a new process: everything in memory is gone.
     pub(super) async fn restarted(self) -> Self {
         let db = service_kit::database::open(&self.url).await.unwrap();
         let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_clouds(no_clouds());
+        Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
+    }
+
+    /// The same with an identity provider.
+    pub(super) async fn at_provider(self, provider: auth_service::Provider) -> Self {
+        let db = service_kit::database::open(&self.url).await.unwrap();
+        let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_provider(provider);
         Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
     }
 
@@ -126,6 +152,7 @@ impl World {
         tokio::spawn(resources::access::keep_asking(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(resources::relay::keep_relaying(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(resources::repair::keep_repairing(Arc::clone(platform), shutdown.clone()));
+        tokio::spawn(crate::fleet::keep_drawing(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(crate::events::keep_announcing(Arc::clone(platform), shutdown.clone()));
     }
 
@@ -213,7 +240,7 @@ fn no_clouds() -> Clouds {
 }
 
 /// The same at every start.
-fn root_keys() -> RootKeys {
+pub(super) fn root_keys() -> RootKeys {
     RootKeys::parse(b"a2V5IG9mIHRoZSB0ZXN0cyBvZiBrdWJlb3BlcmEtYXA=").unwrap()
 }
 
