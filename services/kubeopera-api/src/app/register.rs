@@ -86,7 +86,8 @@ impl Platform {
     }
 
     async fn record_of_host(&self, db: &impl ConnectionTrait, discovery: &Discovery) -> Result<Record, AppError> {
-        let (name, git_path) = self.free_name(db).await?;
+        let repository = self.git_repository(db).await?;
+        let (name, git_path) = self.free_name(db, repository.url.as_str()).await?;
         let id = ClusterId::random();
         let spec = HostClusterSpec {
             cluster_id: id.to_string(),
@@ -95,9 +96,10 @@ impl Platform {
             region: discovery.region.to_string(),
             connect_kubeconfig_secret_ref: None,
             provisioning: None,
-            git_ops_repo_url: self.defaults.git_url.to_string(),
+            git_ops_repo_url: repository.url.to_string(),
+            git_ops_branch: repository.branch.map(String::from),
             git_ops_path: git_path.to_string(),
-            git_credentials_secret_ref: self.defaults.git_credentials_secret.to_string(),
+            git_credentials_secret_ref: repository.credentials_secret.to_string(),
             domain: self.defaults.domain.as_ref().map(ToString::to_string),
             registry_pull_secret_ref: None,
             admin_email: None,
@@ -117,9 +119,8 @@ impl Platform {
     }
 
     /// The name the host cluster is to have, or the first with a number behind it that nobody has.
-    async fn free_name(&self, db: &impl ConnectionTrait) -> Result<(ClusterName, GitPath), AppError> {
+    async fn free_name(&self, db: &impl ConnectionTrait, git_url: &str) -> Result<(ClusterName, GitPath), AppError> {
         let wanted = &self.defaults.host_name;
-        let git_url = self.defaults.git_url.as_str();
         for number in 1..=MOST_NAMES {
             let Some(name) = numbered(wanted, number) else { break };
             let git_path = GitPath::of_cluster(&name);
