@@ -66,6 +66,12 @@ impl Problem {
         self
     }
 
+    /// That the field, if one was refused, is one of this object.
+    pub fn field_within(mut self, object: &str) -> Self {
+        self.field = self.field.map(|field| format!("{object}.{field}"));
+        self
+    }
+
     /// When to come back.
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);

@@ -38,6 +38,12 @@ impl Platform {
         tx.commit().await?;
         tracing::info!(cluster.id = %cluster, "the cluster is let go of and off the record");
         self.events.mark(cluster);
+        if record.spec.provisioning.is_some()
+            && let Err(error) = self.auth.release(&Actor::KubeOpera, cluster).await
+        {
+            // `resources::bindings` does it later.
+            tracing::warn!(cluster.id = %cluster, "its credential is not released yet: {}", service_kit::chain(&error));
+        }
         Ok(())
     }
 }

@@ -12,10 +12,12 @@ use vocabulary::{GitPath, NotAGitPath, NotAcceptable, Secret};
 use super::{
     fields::parsed,
     kubeconfig_check::{Encoding, bytes},
+    registry_setting::RegistryCredential,
 };
 use crate::{
-    app::{Caller, Platform, connect::Wanted},
+    app::{Caller, Platform, connect::Wanted, new_cluster::Described},
     error::sentence,
+    settings::Refusal,
     store::audit::Action,
     view::Cluster,
 };
@@ -50,6 +52,8 @@ pub(crate) struct ClusterToConnect {
     admin_username: Option<String>,
     /// Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name.
     git_path: Option<String>,
+    /// A credential of its own for a registry; without it the cluster gets the one that is set for the platform, if one is.
+    registry: Option<RegistryCredential>,
 }
 
 /// Connects an existing cluster by its kubeconfig.
@@ -93,28 +97,39 @@ pub(crate) async fn connect_cluster(
 
 impl ClusterToConnect {
     fn wanted(self) -> Result<Wanted, Problem> {
-        let administrator =
-            match (optional("admin_email", self.admin_email)?, optional("admin_username", self.admin_username)?) {
-                (Some(email), Some(username)) => Some((email, username)),
-                (None, None) => None,
-                (email, _) => {
-                    let missing = if email.is_some() { "admin_username" } else { "admin_email" };
-                    let detail =
-                        "E-mail address and user name of the first administrator go together: give both or neither.";
-                    return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "field_invalid", detail).field(missing));
-                }
-            };
         Ok(Wanted {
-            name: parsed("name", &self.name)?,
+            described: described(&self.name, self.domain, (self.admin_email, self.admin_username), self.git_path)?,
             provider: parsed("provider", &self.provider)?,
             region: parsed("region", &self.region)?,
             kubeconfig: bytes(&self.kubeconfig, self.encoding)?,
             context: self.context.filter(|name| !name.is_empty()),
-            domain: optional("domain", self.domain)?,
-            administrator,
-            git_path: self.git_path.filter(|text| !text.is_empty()).map(|text| git_path(&text)).transpose()?,
+            registry: self.registry.map(|registry| registry.judged().map_err(within_registry)).transpose()?,
         })
     }
+}
+
+/// What is said of a cluster, however it joins.
+pub(super) fn described(
+    name: &str,
+    domain: Option<String>,
+    (admin_email, admin_username): (Option<String>, Option<String>),
+    path: Option<String>,
+) -> Result<Described, Problem> {
+    let administrator = match (optional("admin_email", admin_email)?, optional("admin_username", admin_username)?) {
+        (Some(email), Some(username)) => Some((email, username)),
+        (None, None) => None,
+        (email, _) => {
+            let missing = if email.is_some() { "admin_username" } else { "admin_email" };
+            let detail = "E-mail address and user name of the first administrator go together: give both or neither.";
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "field_invalid", detail).field(missing));
+        }
+    };
+    Ok(Described {
+        name: parsed("name", name)?,
+        domain: optional("domain", domain)?,
+        administrator,
+        git_path: path.filter(|text| !text.is_empty()).map(|text| git_path(&text)).transpose()?,
+    })
 }
 
 /// A field that was left empty is one that was left out.
@@ -125,13 +140,18 @@ fn optional<T: std::str::FromStr<Err = NotAcceptable>>(
     text.filter(|text| !text.is_empty()).map(|text| parsed(field, &text)).transpose()
 }
 
+fn within_registry(refusal: Refusal) -> Problem {
+    let field = format!("registry.{}", refusal.field);
+    Problem::from(refusal).field(field)
+}
+
 fn git_path(text: &str) -> Result<GitPath, Problem> {
     text.parse().map_err(|why: NotAGitPath| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "git_path_invalid", sentence(&why.to_string())).field("git_path")
     })
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     match value.to_str() {
         Ok(key) if (1..=255).contains(&key.len()) => Ok(Some(key)),

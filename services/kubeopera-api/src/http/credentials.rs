@@ -83,9 +83,9 @@ pub(crate) struct SavedCredential {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCredential {
     /// What people call it: 1 to 64 characters, and no two alike.
-    label: String,
+    pub(super) label: String,
     /// The secret.
-    secret: CredentialSecret,
+    pub(super) secret: CredentialSecret,
 }
 
 /// What is to be different about a credential; what is left out stays.
@@ -101,7 +101,7 @@ pub(crate) struct CredentialChange {
 /// The secret of a credential.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum CredentialSecret {
+pub(super) enum CredentialSecret {
     /// An AWS access key.
     AwsAccessKey {
         /// `AKIA` and 16 capital letters and digits.

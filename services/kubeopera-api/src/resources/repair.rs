@@ -3,7 +3,8 @@
 //! - a record whose resource is missing, and nobody was seen deleting it: the resource is made again;
 //! - a record being let go of whose resource is missing: the record goes;
 //! - a resource of ours without a record: it is taken on record, unless it is being deleted;
-//! - a supplied kubeconfig of a cluster with neither: it is deleted.
+//! - a supplied kubeconfig of a cluster with neither: it is deleted;
+//! - a credential bound to a cluster with neither: it is released.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -15,7 +16,7 @@ use service_kit::database::{begin_write, is_unique_violation};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-use super::{input_kubeconfig, labels, resources};
+use super::{bindings, input_kubeconfig, labels, registry_pull, resources};
 use crate::{
     app::Platform,
     error::AppError,
@@ -33,6 +34,7 @@ const EVERY: Duration = Duration::from_mins(1);
 pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: CancellationToken) {
     // What cannot be taken on record is said once, not each minute.
     let mut told = BTreeSet::new();
+    let mut orphans = bindings::Orphans::default();
     loop {
         tokio::select! {
             () = platform.repair_wanted.notified() => {}
@@ -42,8 +44,14 @@ pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: Cancellati
         if let Err(error) = repair(&platform, &mut told).await {
             tracing::warn!("records and resources are compared later: {}", service_kit::chain(&error));
         }
+        if let Err(error) = registry_pull::follow_setting(&platform.client).await {
+            tracing::warn!("clusters get the registry credential that is set now later: {error}");
+        }
         if let Err(error) = sweep(&platform).await {
             tracing::warn!("left-over kubeconfigs are deleted later: {}", service_kit::chain(&error));
+        }
+        if let Err(error) = bindings::sweep(&platform, &mut orphans, Timestamp::now()).await {
+            tracing::warn!("left-over bindings of credentials are ended later: {}", service_kit::chain(&error));
         }
     }
 }
