@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode, header};
+use serde_json::json;
 
 use super::{
     World, on_both_databases,
@@ -12,6 +13,8 @@ on_both_databases! {
     logging_in_gives_a_cookie_that_only_this_host_gets_and_no_script_reads
     a_session_is_told_whose_it_is_until_it_is_logged_out
     logging_in_again_ends_the_session_the_browser_had
+    an_id_that_somebody_else_chose_is_never_a_session
+    whatever_ends_a_session_ends_it_at_once_on_every_replica
     a_wrong_password_and_an_unknown_name_are_answered_alike
     too_many_attempts_are_told_when_to_come_back
 }
@@ -61,6 +64,61 @@ async fn logging_in_again_ends_the_session_the_browser_had(world: World) {
     assert_ne!(before, after);
     assert_eq!(world.get("/api/v1/session", &before).await.code(), "session_expired");
     assert_eq!(world.get("/api/v1/session", &after).await.json()["user"]["username"], "operator");
+}
+
+async fn an_id_that_somebody_else_chose_is_never_a_session(world: World) {
+    let fixed = "__Host-kubeopera=chosen-by-somebody-else-chosen-by-somebody";
+    let body = serde_json::json!({"username": "viewer", "password": PASSWORD}).to_string();
+    let request = Request::post("/api/v1/session")
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::COOKIE, fixed)
+        .body(Body::from(body));
+
+    let own = cookie_of(&world.send(request.unwrap()).await);
+
+    assert_ne!(own, fixed);
+    assert_eq!(world.get("/api/v1/session", fixed).await.code(), "session_expired");
+    assert_eq!(world.get("/api/v1/session", &own).await.status, StatusCode::OK);
+}
+
+async fn whatever_ends_a_session_ends_it_at_once_on_every_replica(world: World) {
+    const OTHER: &str = "CANARY-other-horse-staple";
+    let replica = world.beside().await;
+    let administrator = world.log_in("administrator").await;
+    let viewer = format!("/api/v1/users/{}", world.user("viewer").await);
+    let own_password = json!({"current_password": OTHER, "password": PASSWORD});
+    let session_of_viewer = async |password: &str| {
+        let cookie = cookie_of(&world.try_log_in("viewer", password).await);
+        assert_eq!(replica.get("/api/v1/session", &cookie).await.status, StatusCode::OK);
+        cookie
+    };
+    let has_ended = async |cookie: &str, by: &str| {
+        for one in [&world, &replica] {
+            let answer = one.get("/api/v1/session", cookie).await;
+            assert_eq!((answer.status, answer.code().as_str()), (StatusCode::UNAUTHORIZED, "session_expired"), "{by}");
+        }
+    };
+
+    let cookie = session_of_viewer(PASSWORD).await;
+    world.call(Method::DELETE, "/api/v1/session", Some(&cookie)).await;
+    has_ended(&cookie, "logging out").await;
+
+    let cookie = session_of_viewer(PASSWORD).await;
+    world.change(Method::PATCH, &viewer, &administrator, &json!({"role": "operator"})).await;
+    has_ended(&cookie, "another role").await;
+
+    let cookie = session_of_viewer(PASSWORD).await;
+    world.change(Method::PUT, &format!("{viewer}/password"), &administrator, &json!({"password": OTHER})).await;
+    has_ended(&cookie, "a password set by an administrator").await;
+
+    let cookie = session_of_viewer(OTHER).await;
+    let changed = world.change(Method::PUT, &format!("{viewer}/password"), &cookie, &own_password).await;
+    has_ended(&cookie, "another password of one's own").await;
+    assert_eq!(replica.get("/api/v1/session", &cookie_of(&changed)).await.status, StatusCode::OK);
+
+    let cookie = session_of_viewer(PASSWORD).await;
+    world.change(Method::PATCH, &viewer, &administrator, &json!({"disabled": true})).await;
+    has_ended(&cookie, "being disabled").await;
 }
 
 async fn a_wrong_password_and_an_unknown_name_are_answered_alike(world: World) {
