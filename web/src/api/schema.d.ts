@@ -630,6 +630,20 @@ export interface components {
          * @enum {string}
          */
         Assessed: "nodes" | "pods" | "api_server" | "scheduler" | "controller_manager" | "etcd" | "cpu" | "memory";
+        /** @description Who did something. */
+        AuditActor: {
+            /** @description person, stranger (somebody who was not logged in), cluster (a run for it) or kubeopera (KubeOpera itself). */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description Identity of a person or a cluster, else null.
+             */
+            id: string | null;
+            /** @description Name a person logs in with, else null. */
+            name: string | null;
+            /** @description Role a person had then, else null. */
+            role: string | null;
+        };
         /** @description A row of the audit log. */
         AuditEntry: {
             /**
@@ -642,19 +656,8 @@ export interface components {
              * @description When.
              */
             happened_at: string;
-            actor: {
-                /** @description person, stranger (somebody who was not logged in), cluster (a run for it) or kubeopera (KubeOpera itself). */
-                kind: string;
-                /**
-                 * Format: uuid
-                 * @description Identity of a person or a cluster, else null.
-                 */
-                id: string | null;
-                /** @description Name a person logs in with, else null. */
-                name: string | null;
-                /** @description Role a person had then, else null. */
-                role: string | null;
-            } & Record<string, never>;
+            /** @description Who. */
+            actor: components["schemas"]["AuditActor"];
             /** @description Where they came from; empty for KubeOpera itself. */
             address: string;
             /**
@@ -1699,7 +1702,8 @@ export interface components {
              *     exactly as supplied, and never shown again.
              */
             kubeconfig: string;
-            encoding?: ("text" | "base64") & Record<string, never>;
+            /** @description How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64. */
+            encoding?: components["schemas"]["Encoding"];
             /** @description The context to use; without it the current one, or the only one there is. */
             context?: string | null;
         };
