@@ -157,7 +157,6 @@ pub(crate) struct AuditEntry {
     #[schema(value_type = String, format = DateTime)]
     happened_at: Timestamp,
     /// Who.
-    #[schema(inline)]
     actor: ActorSeen,
     /// Where they came from; empty for KubeOpera itself.
     address: String,

@@ -26,7 +26,6 @@ pub(crate) struct NewKubeconfig {
     kubeconfig: Secret,
     /// How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64.
     #[serde(default)]
-    #[schema(inline)]
     encoding: Encoding,
     /// The context to use; without it the current one, or the only one there is.
     context: Option<String>,
