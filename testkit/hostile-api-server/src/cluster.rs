@@ -29,7 +29,7 @@ struct Inner {
     /// Nothing before this revision can be watched from.
     forgotten: u64,
     collections: HashMap<&'static str, Collection>,
-    texts: HashMap<&'static str, (u16, Bytes)>,
+    texts: HashMap<String, (u16, Bytes)>,
 }
 
 #[derive(Default)]
@@ -62,9 +62,14 @@ impl Cluster {
         cluster
     }
 
+    /// A further collection, without an object yet.
+    pub fn collection(&self, path: &'static str) {
+        self.inner().collections.entry(path).or_default();
+    }
+
     /// What a path that is no collection answers.
-    pub fn say(&self, path: &'static str, status: u16, text: impl Into<Bytes>) {
-        self.inner().texts.insert(path, (status, text.into()));
+    pub fn say(&self, path: &str, status: u16, text: impl Into<Bytes>) {
+        self.inner().texts.insert(path.to_owned(), (status, text.into()));
     }
 
     /// Creates or changes an object; it is known by its namespace and name.
@@ -187,7 +192,8 @@ fn list(collection: &Collection, asked: &Asked, revision: u64) -> Answer {
     let page: Vec<_> = rest.by_ref().take(limit).collect();
     let last = page.last().filter(|_| rest.next().is_some()).map_or("", |(key, _)| key.as_str());
     let head = json!({"resourceVersion": revision.to_string(), "continue": last});
-    let mut body = BytesMut::from(format!("{{\"kind\":\"List\",\"metadata\":{head},\"items\":[").as_bytes());
+    let mut body =
+        BytesMut::from(format!("{{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{head},\"items\":[").as_bytes());
     for (at, (_, object)) in page.iter().enumerate() {
         if at > 0 {
             body.put_u8(b',');

@@ -1,0 +1,134 @@
+//! One large cluster: how long until it is known, and how much memory that takes.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use futures::StreamExt;
+use k8s_monitor::{Access, Engine};
+use k8s_monitor_contract::Monitor;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::{
+    Api, Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+    runtime::{WatchStreamExt, reflector, watcher},
+};
+use kube_kit::{Limits, guarded};
+use serde::{Deserialize, Serialize};
+use vocabulary::ClusterId;
+
+use crate::{
+    process::{memory, processor_time, replay_server, this_program},
+    table::{figure, heading},
+};
+
+/// What watching took.
+#[derive(Serialize, Deserialize, Clone, Copy)]
+pub(crate) struct Taken {
+    /// Until all was known.
+    pub(crate) seconds: f64,
+    pub(crate) processor_seconds: f64,
+    /// Above what the program had before.
+    pub(crate) megabytes: f64,
+    pub(crate) megabytes_at_most: f64,
+}
+
+/// A cluster of the replay server.
+pub(crate) async fn run(nodes: u32, pods: u32) -> anyhow::Result<()> {
+    heading(&format!("One cluster of {nodes} nodes and {pods} pods, from a replay server"));
+    let (_server, url) = replay_server(1, nodes, pods).await?;
+    let url = format!("{url}/c/0");
+    let ours = measured("monitor", &url, pods).await?;
+    let is_large = pods >= 150_000;
+    figure("known after", ours.seconds, "s", Some(if is_large { 8.0 } else { 3.0 }));
+    figure("processor until then", ours.processor_seconds, "s", None);
+    figure("memory", ours.megabytes, "MiB", is_large.then_some(128.0));
+    figure("memory at its highest", ours.megabytes_at_most, "MiB", is_large.then_some(256.0));
+    figure(
+        "memory for a pod, its share of nodes and all else included",
+        ours.megabytes * 1048576.0 / f64::from(pods),
+        "B",
+        is_large.then_some(250.0),
+    );
+    // Full objects of a large cluster take more memory than many machines have.
+    if !is_large {
+        beside_a_reflector(ours, measured("reflector", &url, pods).await?);
+    }
+    Ok(())
+}
+
+/// Prints how a plain reflector of kube-rs does in the same place.
+pub(crate) fn beside_a_reflector(ours: Taken, reflector: Taken) {
+    figure("a reflector of full objects: known after", reflector.seconds, "s", None);
+    figure("  memory", reflector.megabytes, "MiB", None);
+    figure("  times as long", reflector.seconds / ours.seconds, "", None);
+    figure("  times as much processor", reflector.processor_seconds / ours.processor_seconds.max(0.01), "", None);
+    figure("  times as much memory", reflector.megabytes / ours.megabytes, "", None);
+}
+
+/// Watches in a process of its own.
+pub(crate) async fn measured(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyhow::Result<Taken> {
+    let output = this_program()?.args(["watch", how, kubeconfig_or_url, &pods.to_string()]).output().await?;
+    if !output.status.success() {
+        bail!("watching by {how}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    serde_json::from_slice(&output.stdout).context("what watching took")
+}
+
+/// The process that watches: until so many pods are known.
+pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyhow::Result<()> {
+    let config = if kubeconfig_or_url.starts_with("http") {
+        Config::new(kubeconfig_or_url.parse()?)
+    } else {
+        let file = Kubeconfig::read_from(kubeconfig_or_url)?;
+        Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?
+    };
+    let client = guarded(config, Limits { whole: Duration::from_mins(5), body: 64 << 20, ..Limits::default() })?;
+    let (before, _) = memory();
+    let (began, processor) = (Instant::now(), processor_time());
+    let kept: Box<dyn std::any::Any> = match how {
+        "monitor" => Box::new(monitor(client, pods).await),
+        "reflector" => Box::new(full_objects(client, pods).await),
+        other => bail!("{other}"),
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let processor_seconds = (processor_time() - processor).as_secs_f64();
+    // What was only needed for the start is given back.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let (now, highest) = memory();
+    let taken = Taken { seconds, processor_seconds, megabytes: now - before, megabytes_at_most: highest - before };
+    println!("{}", serde_json::to_string(&taken)?);
+    drop(kept);
+    Ok(())
+}
+
+async fn monitor(client: Client, pods: u32) -> Engine {
+    let (engine, id) = (Engine::default(), ClusterId::random());
+    engine.watch_exactly([(id, String::new(), Access::client_at_hand(client))]);
+    let mut revision = engine.revision();
+    loop {
+        revision.borrow_and_update();
+        // Each pod of the bench requests 200 millicores, so that a sum tells how many are known.
+        let glance = engine.glance(id);
+        let requested = glance.and_then(|glance| glance.health.and(glance.usage.clone())?.cpu.requested);
+        if requested.is_some_and(|requested| requested >= u64::from(pods) * 200) {
+            return engine;
+        }
+        let _ = tokio::time::timeout(Duration::from_millis(100), revision.changed()).await;
+    }
+}
+
+async fn full_objects(client: Client, pods: u32) -> (reflector::Store<Pod>, reflector::Store<Node>) {
+    let (pod_store, pod_writer) = reflector::store();
+    let (node_store, node_writer) = reflector::store();
+    let (all_pods, all_nodes): (Api<Pod>, Api<Node>) = (Api::all(client.clone()), Api::all(client));
+    let config = || watcher::Config::default().streaming_lists();
+    let watched_pods = reflector(pod_writer, watcher::watcher(all_pods, config())).default_backoff();
+    let watched_nodes = reflector(node_writer, watcher::watcher(all_nodes, config())).default_backoff();
+    tokio::spawn(watched_pods.for_each(|_| async {}));
+    tokio::spawn(watched_nodes.for_each(|_| async {}));
+    let _ = futures::join!(pod_store.wait_until_ready(), node_store.wait_until_ready());
+    while u32::try_from(pod_store.len()).unwrap_or(u32::MAX) < pods {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    (pod_store, node_store)
+}

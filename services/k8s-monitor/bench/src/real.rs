@@ -1,0 +1,119 @@
+//! A real API server with ten thousand pods, written to it without anything that runs them.
+
+use std::{process::Stdio, time::Instant};
+
+use anyhow::{Context, bail};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use kube::{
+    Api, Client, Config,
+    api::{Patch, PatchParams, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::{
+    objects::Template,
+    one_cluster::{beside_a_reflector, measured},
+    table::{figure, heading},
+};
+
+const NAME: &str = "monitor-bench";
+const NODES: u32 = 500;
+const PODS: u32 = 10_000;
+/// Writes at a time.
+const PARALLEL: usize = 50;
+
+/// Measures if there is a `local-cluster`.
+pub(crate) async fn run() -> anyhow::Result<()> {
+    heading(&format!("A real API server with {NODES} nodes and {PODS} pods"));
+    let Some(program) = std::env::var_os("KUBEOPERA_LOCAL_CLUSTER") else {
+        heading("  not measured: KUBEOPERA_LOCAL_CLUSTER names no local-cluster program");
+        return Ok(());
+    };
+    let local_cluster = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(words).stderr(Stdio::inherit());
+        command
+    };
+    succeed(local_cluster(&["up", NAME, "--ephemeral", "--control-plane-only"])).await?;
+    let measured = async {
+        // Its controllers would call nodes lost that nobody takes care of.
+        succeed(local_cluster(&["stop", NAME, "kube-controller-manager"])).await?;
+        let path = succeed(local_cluster(&["kubeconfig", NAME, "--path"])).await?;
+        figures(path.trim()).await
+    }
+    .await;
+    succeed(local_cluster(&["down", NAME, "--delete-data"])).await?;
+    measured
+}
+
+async fn succeed(mut command: Command) -> anyhow::Result<String> {
+    let output = command.output().await.context("running local-cluster")?;
+    if !output.status.success() {
+        bail!("{command:?} ended with {}", output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
+    let file = Kubeconfig::read_from(kubeconfig)?;
+    let client = Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?;
+    let began = Instant::now();
+    fill(&client).await?;
+    figure("(written in)", began.elapsed().as_secs_f64(), "s", None);
+
+    let ours = measured("monitor", kubeconfig, PODS).await?;
+    figure("known after", ours.seconds, "s", Some(3.0));
+    figure("processor until then", ours.processor_seconds, "s", None);
+    figure("memory", ours.megabytes, "MiB", None);
+    beside_a_reflector(ours, measured("reflector", kubeconfig, PODS).await?);
+
+    let began = Instant::now();
+    let mut kubectl = Command::new("kubectl");
+    kubectl.args(["--kubeconfig", kubeconfig, "get", "pods", "--all-namespaces", "--no-headers"]).stdout(Stdio::null());
+    succeed(kubectl).await?;
+    let seconds = began.elapsed().as_secs_f64();
+    figure("`kubectl get pods`, once", seconds, "s", None);
+    figure("  times as long", seconds / ours.seconds, "", None);
+    Ok(())
+}
+
+async fn fill(client: &Client) -> anyhow::Result<()> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    namespaces.create(&PostParams::default(), &serde_json::from_value(json!({"metadata": {"name": "shop"}}))?).await?;
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
+    let accounts: Api<k8s_openapi::api::core::v1::ServiceAccount> = Api::namespaced(client.clone(), "shop");
+    accounts.patch("default", &PatchParams::apply("bench").force(), &Patch::Apply(account)).await?;
+    let (node, pod) = (Template::node(true), Template::pod());
+    let nodes: Api<Node> = Api::all(client.clone());
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "shop");
+    stream::iter(0..NODES)
+        .map(|number| write(&nodes, node.object(number)))
+        .buffer_unordered(PARALLEL)
+        .try_collect::<()>()
+        .await?;
+    stream::iter(0..PODS)
+        .map(|number| write(&pods, pod.object(number)))
+        .buffer_unordered(PARALLEL)
+        .try_collect::<()>()
+        .await
+}
+
+/// Creates an object and then its status, as the API server wants it.
+async fn write<K>(api: &Api<K>, object: String) -> anyhow::Result<()>
+where
+    K: kube::Resource + Clone + serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug,
+{
+    let mut object: Value = serde_json::from_str(&object)?;
+    let metadata = object["metadata"].as_object_mut().context("an object without metadata")?;
+    for theirs in ["uid", "resourceVersion", "creationTimestamp", "managedFields", "ownerReferences", "generateName"] {
+        metadata.remove(theirs);
+    }
+    let name = metadata.get("name").and_then(Value::as_str).context("an object without a name")?.to_owned();
+    let status = json!({"status": object["status"]});
+    api.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
+    api.patch_status(&name, &PatchParams::default(), &Patch::Merge(status)).await?;
+    Ok(())
+}
