@@ -53,7 +53,7 @@ pub enum LoadBalancer {
     ForwardingRule,
 }
 
-/// What a cluster on hardware of one's own costs, as somebody said: US dollars a month.
+/// What somebody said of the cost of a cluster, such as one on hardware of their own: US dollars a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OwnRates {
     /// For a node, whatever its size.
@@ -62,6 +62,15 @@ pub struct OwnRates {
     pub cpu: Option<Money>,
     /// For a gibibyte of memory.
     pub memory_gib: Option<Money>,
+    /// Whether the billing account's credit for control planes goes to this one, as it goes to one cluster only.
+    pub has_credit: bool,
+}
+
+impl OwnRates {
+    /// Whether they say what nodes cost.
+    pub const fn are_for_nodes(&self) -> bool {
+        self.node.is_some() || self.cpu.is_some() || self.memory_gib.is_some()
+    }
 }
 
 impl Table {

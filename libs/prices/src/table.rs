@@ -1,6 +1,7 @@
 //! The table of prices, and the text it is kept as.
 //!
-//! A line is `source ID DATE WORDS…`, `price SOURCE PROVIDER REGION ITEM AMOUNT` or `own CLUSTER node|cpu|memory-gib AMOUNT`.
+//! A line is `source ID DATE WORDS…`, `price SOURCE PROVIDER REGION ITEM AMOUNT`, `own CLUSTER node|cpu|memory-gib AMOUNT`
+//! or `credit CLUSTER`.
 //! Amounts are US dollars, for an hour unless the item is a volume or a credit (a month). `*` is every region but those
 //! with price lists of their own. Empty lines and those that begin with `#` are for people.
 
@@ -155,6 +156,10 @@ impl Table {
                 let amount = amount.parse().map_err(|_| "the amount is none")?;
                 self.put(source.ok_or("its source was not named before")?, provider, region, item, amount);
             }
+            ["credit", cluster] => {
+                let cluster = cluster.parse().map_err(|_| "this is no cluster's id")?;
+                self.own_rates.entry(cluster).or_default().has_credit = true;
+            }
             ["own", cluster, of, amount] => {
                 let cluster = cluster.parse().map_err(|_| "this is no cluster's id")?;
                 let amount = Some(amount.parse().map_err(|_| "the amount is none")?);
@@ -184,6 +189,9 @@ impl Table {
             }
         }
         for (cluster, rates) in &self.own_rates {
+            if rates.has_credit {
+                let _ = writeln!(text, "credit {cluster}");
+            }
             for (of, amount) in [("node", rates.node), ("cpu", rates.cpu), ("memory-gib", rates.memory_gib)] {
                 if let Some(amount) = amount {
                     let _ = writeln!(text, "own {cluster} {of} {}", exactly(amount));

@@ -69,7 +69,9 @@ fn a_table_taken_over_goes_before_what_was_there_and_survives_as_text() {
     let mut table: Table =
         "source old 2025 Old.\nprice old aws r linux/a 1\nprice old aws r linux/b 2".parse().unwrap();
     let cluster = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap();
-    let new = format!("source new 2026 Newer ones.\nprice new aws r linux/a 0.000000001\nown {cluster} node 120.5\n");
+    let new = format!(
+        "source new 2026 Newer ones.\nprice new aws r linux/a 0.000000001\nown {cluster} node 120.5\ncredit {cluster}\n"
+    );
 
     table.take_over(new.parse().unwrap());
 
@@ -78,7 +80,10 @@ fn a_table_taken_over_goes_before_what_was_there_and_survives_as_text() {
         let a = table.machine("aws", "r", "a", Purchase::OnDemand).unwrap();
         assert_eq!((a.amount, a.source.words.as_str()), (Money::nanos(1), "Newer ones."));
         assert_eq!(amount(table.machine("aws", "r", "b", Purchase::OnDemand)), Some(money("2")));
-        assert_eq!(table.own_rates(cluster), Some(OwnRates { node: Some(money("120.5")), ..OwnRates::default() }));
+        assert_eq!(
+            table.own_rates(cluster),
+            Some(OwnRates { node: Some(money("120.5")), has_credit: true, ..OwnRates::default() })
+        );
     }
     assert_eq!(again.to_text(), table.to_text());
 }
