@@ -151,6 +151,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         git_url: repository.url.clone(),
         git_credentials_secret: repository.credentials_secret.clone(),
         domain: options.domain.clone(),
+    let monitor = k8s_monitor::Engine::default();
+    let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
         host_name: options.cluster_name.clone(),
     };
 
@@ -177,7 +179,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     tokio::try_join!(
         repository.serve(shutdown.clone()),
         async {
-            kubeopera_api::run(api, dashboard, database, client, auth, scaffolder, defaults, shutdown.clone())
+            let (monitor, stop) = (Arc::new(monitor), shutdown.clone());
+            kubeopera_api::run(api, dashboard, database, client, auth, scaffolder, monitor, defaults, stop)
                 .await
                 .context("kubeopera-api")
         },
@@ -186,6 +189,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     welcome::step("KubeOpera has stopped. The next start continues where it was.");
     Ok(())
 }
+            k8s_monitor::run(monitoring, shutdown.clone()).await;
 
 /// The cluster with what has to be on it before anything else. Nothing is put on a cluster that the database is not about.
 async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client)> {

@@ -95,7 +95,6 @@ impl Events {
 
     /// Publishes a cluster, unless it looks as it did the last time.
     fn publish(&self, cluster: ClusterId, mut view: Cluster) {
-        view.revision = 0;
         let content = hash_of(&view);
         let mut published = self.published();
         if published.of_cluster.get(&cluster).is_some_and(|last| last.content == content) {
@@ -158,9 +157,12 @@ impl Published {
     }
 }
 
+/// Hash of what a `cluster` event is about. What k8s-monitor measures changes all the time and has events of its own.
 fn hash_of(view: &Cluster) -> u64 {
     let mut hasher = DefaultHasher::new();
-    serde_json::to_string(view).unwrap_or_default().hash(&mut hasher);
+    let lasting =
+        Cluster { revision: 0, health: None, cpu: None, memory: None, cost: None, unreachable: None, ..view.clone() };
+    serde_json::to_string(&lasting).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }
 

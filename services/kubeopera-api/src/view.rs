@@ -1,8 +1,11 @@
 //! A cluster as the dashboard sees it: the record, and the phase and message of its resource at this moment.
 
+use std::sync::Arc;
+
 use host_cluster_controller_crd as crd;
 use host_cluster_controller_crd::{ConditionType, HostCluster, HostClusterStatus};
 use jiff::Timestamp;
+use k8s_monitor_contract::{CostTotal, Glance, HealthScore, RowResource, Unreachable};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -80,6 +83,22 @@ pub(crate) struct Cluster {
     /// Nodes. Null until they are counted.
     #[schema(required)]
     pub(crate) nodes: Option<NodeCount>,
+    /// Health score and colour. Null until k8s-monitor has read the cluster.
+    #[schema(required)]
+    pub(crate) health: Option<HealthScore>,
+    /// CPU, in millicores. Null until it is known.
+    #[schema(required)]
+    pub(crate) cpu: Option<RowResource>,
+    /// Memory, in bytes. Null until it is known.
+    #[schema(required)]
+    pub(crate) memory: Option<RowResource>,
+    /// Monthly cost. Null until nodes are known.
+    #[schema(required)]
+    pub(crate) cost: Option<CostTotal>,
+    /// Since when and why the cluster does not answer k8s-monitor: health, nodes, usage and cost are what they were then.
+    /// Null while it answers.
+    #[schema(required)]
+    pub(crate) unreachable: Option<Unreachable>,
     /// When the present phase began.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     pub(crate) phase_started_at: Option<Timestamp>,
@@ -192,6 +211,8 @@ pub(crate) struct Circumstances {
     pub(crate) trouble: Option<MakingTrouble>,
     /// Since when the resources cannot be read.
     pub(crate) unreadable_since: Option<Timestamp>,
+    /// How k8s-monitor saw the cluster last.
+    pub(crate) glance: Option<Arc<Glance>>,
     pub(crate) revision: u64,
 }
 
@@ -211,7 +232,9 @@ impl Cluster {
         let status = resource.and_then(|resource| resource.status.as_ref()).unwrap_or(&none);
         let phase = status.phase.map_or(Phase::Pending, Phase::from);
         let git_status = status.git_ops.as_ref();
-        let Circumstances { trouble, unreadable_since, revision } = circumstances;
+        let Circumstances { trouble, unreadable_since, glance, revision } = circumstances;
+        let glance = glance.as_deref();
+        let usage = glance.and_then(|glance| glance.usage.as_ref());
         let retry = status.retry.as_ref().map(|retry| Retry {
             attempt: u32::try_from(retry.attempt).unwrap_or(0),
             next_attempt_at: retry.next_attempt_at.0,
@@ -229,7 +252,12 @@ impl Cluster {
             message: message(record, resource, status, trouble.as_ref(), unreadable_since),
             flux_healthy: status.flux_healthy,
             kubernetes_version: status.kubernetes_version.clone(),
-            nodes: status.nodes.map(NodeCount::from),
+            nodes: glance.and_then(|glance| glance.nodes).map(NodeCount::from).or(status.nodes.map(NodeCount::from)),
+            health: glance.and_then(|glance| glance.health),
+            cpu: usage.map(|usage| usage.cpu.into()),
+            memory: usage.map(|usage| usage.memory.into()),
+            cost: glance.and_then(|glance| glance.cost),
+            unreachable: glance.and_then(|glance| glance.freshness.unreachable.clone()),
             phase_started_at: status.phase_started_at.as_ref().map(|at| at.0),
             phases: phases(spec, status, phase),
             conditions: status.conditions.iter().map(Condition::from).collect(),
@@ -321,6 +349,13 @@ impl From<crd::Mode> for Mode {
             crd::Mode::ProvisionEks => Self::ProvisionEks,
             crd::Mode::ProvisionGke => Self::ProvisionGke,
         }
+    }
+}
+
+impl From<k8s_monitor_contract::NodeCount> for NodeCount {
+    fn from(nodes: k8s_monitor_contract::NodeCount) -> Self {
+        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        Self { total: narrow(nodes.total), ready: narrow(nodes.ready) }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Entity tags: a reader that has the newest answer already gets none, and who changes something says what they saw.
 
-use axum::response::{IntoResponse, Response};
+use axum::{
+    body::Bytes,
+    response::{IntoResponse, Response},
+};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use service_kit::Problem;
@@ -12,14 +15,20 @@ use vocabulary::hex;
 pub(super) fn answer(headers: &HeaderMap, strong: Option<i64>, body: &impl Serialize) -> Response {
     let Ok(json) = serde_json::to_vec(body) else { return Problem::internal().into_response() };
     let tag = tag(strong, &json);
-    let Ok(value) = HeaderValue::from_str(&tag) else { return Problem::internal().into_response() };
-    let head = [(header::ETAG, value)];
+    let Ok(tag) = HeaderValue::from_str(&tag) else { return Problem::internal().into_response() };
+    prepared(headers, &tag, &json.into())
+}
+
+/// The same for an answer that is kept as bytes with its tag.
+pub(super) fn prepared(headers: &HeaderMap, tag: &HeaderValue, json: &Bytes) -> Response {
+    let head = [(header::ETAG, tag.clone())];
+    let tag = tag.to_str().unwrap_or_default();
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let has_it = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    if has_it.flat_map(|tags| tags.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(&tag)) {
+    if has_it.flat_map(|tags| tags.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(tag)) {
         return (StatusCode::NOT_MODIFIED, head).into_response();
     }
-    (head, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], json).into_response()
+    (head, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], json.clone()).into_response()
 }
 
 fn tag(strong: Option<i64>, json: &[u8]) -> String {

@@ -12,13 +12,14 @@ use axum::{
 use futures::{Stream, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use service_kit::ProblemBody;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast::error::RecvError, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::{
     app::{Caller, Platform},
     error::AppError,
     events::{Event, News, Subscription},
+    fleet::Drawing,
     store::audit::Action,
 };
 
@@ -27,11 +28,15 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A session that was ended loses its streams within this. Asking counts as use of the session: a page that somebody
 /// looks at is used (the dashboard closes its stream when it is hidden).
 const STILL_LET_IN: Duration = Duration::from_secs(30);
+/// News of the Multi-Cluster view are told at most this often.
+const FLEET_TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// Streams changes as server-sent events.
 ///
 /// `cluster` carries a Cluster, `cluster.removed` an object with an `id`, and `reset` asks to read everything again. The
 /// id of an event is its revision; `Last-Event-ID` resumes after it, or gets a `reset` if that is too long ago.
+/// `monitor` carries a MultiCluster with the rows that are new or changed, at most once a second; it has no id, so a page
+/// that resumes reads the Multi-Cluster view again.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -65,6 +70,10 @@ struct Position {
     subscription: Subscription,
     missed: std::vec::IntoIter<Event>,
     check: Interval,
+    fleet: watch::Receiver<Arc<Drawing>>,
+    /// The drawing the page knows, and when it may be told of the next.
+    known: u64,
+    tell_after: Instant,
     greeted: bool,
 }
 
@@ -76,7 +85,10 @@ fn messages(
     let mut check = tokio::time::interval_at(Instant::now() + STILL_LET_IN, STILL_LET_IN);
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let missed = std::mem::take(&mut subscription.missed).into_iter();
-    let start = Position { platform, caller, subscription, missed, check, greeted: false };
+    let fleet = platform.fleet.follow();
+    let known = fleet.borrow().number;
+    let tell_after = Instant::now();
+    let start = Position { platform, caller, subscription, missed, check, fleet, known, tell_after, greeted: false };
     stream::unfold(start, |mut at| async move {
         let message = at.next().await?;
         Some((Ok(message), at))
@@ -106,6 +118,10 @@ impl Position {
                         return None;
                     }
                 }
+                Some(message) = fleet_news(&mut self.fleet, &mut self.known, self.tell_after) => {
+                    self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
+                    return Some(message);
+                }
                 event = self.subscription.coming.recv() => return match event {
                     Ok(event) => Some(message(&event)),
                     // The page was too slow, so it reads everything again.
@@ -113,6 +129,24 @@ impl Position {
                     Err(RecvError::Closed) => None,
                 },
             }
+        }
+    }
+}
+
+/// What is new in the Multi-Cluster view, when it is time to tell. `None` if nothing can be new any more.
+async fn fleet_news(
+    fleet: &mut watch::Receiver<Arc<Drawing>>,
+    known: &mut u64,
+    tell_after: Instant,
+) -> Option<Message> {
+    tokio::time::sleep_until(tell_after).await;
+    loop {
+        fleet.changed().await.ok()?;
+        let drawing = Arc::clone(&fleet.borrow_and_update());
+        let news = drawing.news_since(*known);
+        *known = drawing.number;
+        if let Some(json) = news.and_then(|news| serde_json::to_string(&news).ok()) {
+            return Some(Message::default().event("monitor").data(json));
         }
     }
 }

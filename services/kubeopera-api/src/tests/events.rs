@@ -18,16 +18,16 @@ on_both_databases! {
 }
 
 /// A page that listens.
-struct Page {
+pub(super) struct Page {
     body: BodyDataStream,
     text: String,
 }
 
 #[derive(Debug, PartialEq)]
-struct Heard {
-    event: String,
-    id: u64,
-    data: Value,
+pub(super) struct Heard {
+    pub(super) event: String,
+    pub(super) id: u64,
+    pub(super) data: Value,
 }
 
 async fn open(world: &World, cookie: &str, last_seen: Option<&str>) -> Response<Body> {
@@ -39,7 +39,7 @@ async fn open(world: &World, cookie: &str, last_seen: Option<&str>) -> Response<
 }
 
 impl Page {
-    async fn open(world: &World, cookie: &str, last_seen: Option<&str>) -> Self {
+    pub(super) async fn open(world: &World, cookie: &str, last_seen: Option<&str>) -> Self {
         let response = open(world, cookie, last_seen).await;
         assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
         assert_eq!(response.headers()["x-accel-buffering"], "no");
@@ -49,7 +49,7 @@ impl Page {
     }
 
     /// The next event; `None` when the stream has ended.
-    async fn next(&mut self) -> Option<Heard> {
+    pub(super) async fn next(&mut self) -> Option<Heard> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {

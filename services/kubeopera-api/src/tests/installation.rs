@@ -60,7 +60,15 @@ fn started(world: &World, git_url: &str, git_credentials_secret: &str) -> Platfo
         ..before.defaults.clone()
     };
     let (db, client) = (before.db.clone(), world.api_server.client());
-    Platform::new(db, client, before.auth.clone(), defaults, CancellationToken::new())
+    Platform::new(
+        db,
+        client,
+        before.auth.clone(),
+        before.scaffolder.clone(),
+        before.monitor.clone(),
+        defaults,
+        CancellationToken::new(),
+    )
 }
 
 /// Registers the host cluster with its tree in a repository.
