@@ -147,12 +147,12 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         auth: auth.clone(),
         flux: host.flux.clone(),
     };
+    let monitor = k8s_monitor::Engine::default();
+    let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
     let defaults = PlatformDefaults {
         git_url: repository.url.clone(),
         git_credentials_secret: repository.credentials_secret.clone(),
         domain: options.domain.clone(),
-    let monitor = k8s_monitor::Engine::default();
-    let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
         host_name: options.cluster_name.clone(),
     };
 
@@ -185,11 +185,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
                 .context("kubeopera-api")
         },
         async { host_cluster_controller::run(controller, shutdown.clone()).await.context("host-cluster-controller") },
+        async {
+            k8s_monitor::run(monitoring, shutdown.clone()).await;
+            Ok(())
+        },
     )?;
     welcome::step("KubeOpera has stopped. The next start continues where it was.");
     Ok(())
 }
-            k8s_monitor::run(monitoring, shutdown.clone()).await;
 
 /// The cluster with what has to be on it before anything else. Nothing is put on a cluster that the database is not about.
 async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client)> {
