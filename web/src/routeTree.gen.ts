@@ -18,7 +18,9 @@ import { Route as LoggedInClustersIdRouteImport } from './routes/_logged-in/clus
 import { Route as LoggedInClustersNewRouteImport } from './routes/_logged-in/clusters/new'
 import { Route as LoggedInSettingsIndexRouteImport } from './routes/_logged-in/settings/index'
 import { Route as LoggedInSettingsAccountRouteImport } from './routes/_logged-in/settings/account'
+import { Route as LoggedInSettingsAuditRouteImport } from './routes/_logged-in/settings/audit'
 import { Route as LoggedInSettingsCredentialsRouteImport } from './routes/_logged-in/settings/credentials'
+import { Route as LoggedInSettingsGitRouteImport } from './routes/_logged-in/settings/git'
 import { Route as LoggedInSettingsPeopleRouteImport } from './routes/_logged-in/settings/people'
 
 const LoggedInRouteRoute = LoggedInRouteRouteImport.update({
@@ -65,12 +67,22 @@ const LoggedInSettingsAccountRoute = LoggedInSettingsAccountRouteImport.update({
   path: '/settings/account',
   getParentRoute: () => LoggedInRouteRoute,
 } as any)
+const LoggedInSettingsAuditRoute = LoggedInSettingsAuditRouteImport.update({
+  id: '/settings/audit',
+  path: '/settings/audit',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
 const LoggedInSettingsCredentialsRoute =
   LoggedInSettingsCredentialsRouteImport.update({
     id: '/settings/credentials',
     path: '/settings/credentials',
     getParentRoute: () => LoggedInRouteRoute,
   } as any)
+const LoggedInSettingsGitRoute = LoggedInSettingsGitRouteImport.update({
+  id: '/settings/git',
+  path: '/settings/git',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
 const LoggedInSettingsPeopleRoute = LoggedInSettingsPeopleRouteImport.update({
   id: '/settings/people',
   path: '/settings/people',
@@ -84,7 +96,9 @@ export interface FileRoutesByFullPath {
   '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/settings/account': typeof LoggedInSettingsAccountRoute
+  '/settings/audit': typeof LoggedInSettingsAuditRoute
   '/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/settings/git': typeof LoggedInSettingsGitRoute
   '/settings/people': typeof LoggedInSettingsPeopleRoute
   '/clusters/': typeof LoggedInClustersIndexRoute
   '/settings/': typeof LoggedInSettingsIndexRoute
@@ -96,7 +110,9 @@ export interface FileRoutesByTo {
   '/clusters/$id': typeof LoggedInClustersIdRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/settings/account': typeof LoggedInSettingsAccountRoute
+  '/settings/audit': typeof LoggedInSettingsAuditRoute
   '/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/settings/git': typeof LoggedInSettingsGitRoute
   '/settings/people': typeof LoggedInSettingsPeopleRoute
   '/clusters': typeof LoggedInClustersIndexRoute
   '/settings': typeof LoggedInSettingsIndexRoute
@@ -110,7 +126,9 @@ export interface FileRoutesById {
   '/_logged-in/clusters/$id': typeof LoggedInClustersIdRoute
   '/_logged-in/clusters/new': typeof LoggedInClustersNewRoute
   '/_logged-in/settings/account': typeof LoggedInSettingsAccountRoute
+  '/_logged-in/settings/audit': typeof LoggedInSettingsAuditRoute
   '/_logged-in/settings/credentials': typeof LoggedInSettingsCredentialsRoute
+  '/_logged-in/settings/git': typeof LoggedInSettingsGitRoute
   '/_logged-in/settings/people': typeof LoggedInSettingsPeopleRoute
   '/_logged-in/clusters/': typeof LoggedInClustersIndexRoute
   '/_logged-in/settings/': typeof LoggedInSettingsIndexRoute
@@ -124,7 +142,9 @@ export interface FileRouteTypes {
     | '/clusters/$id'
     | '/clusters/new'
     | '/settings/account'
+    | '/settings/audit'
     | '/settings/credentials'
+    | '/settings/git'
     | '/settings/people'
     | '/clusters/'
     | '/settings/'
@@ -136,7 +156,9 @@ export interface FileRouteTypes {
     | '/clusters/$id'
     | '/clusters/new'
     | '/settings/account'
+    | '/settings/audit'
     | '/settings/credentials'
+    | '/settings/git'
     | '/settings/people'
     | '/clusters'
     | '/settings'
@@ -149,7 +171,9 @@ export interface FileRouteTypes {
     | '/_logged-in/clusters/$id'
     | '/_logged-in/clusters/new'
     | '/_logged-in/settings/account'
+    | '/_logged-in/settings/audit'
     | '/_logged-in/settings/credentials'
+    | '/_logged-in/settings/git'
     | '/_logged-in/settings/people'
     | '/_logged-in/clusters/'
     | '/_logged-in/settings/'
@@ -225,11 +249,25 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof LoggedInSettingsAccountRouteImport
       parentRoute: typeof LoggedInRouteRoute
     }
+    '/_logged-in/settings/audit': {
+      id: '/_logged-in/settings/audit'
+      path: '/settings/audit'
+      fullPath: '/settings/audit'
+      preLoaderRoute: typeof LoggedInSettingsAuditRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
     '/_logged-in/settings/credentials': {
       id: '/_logged-in/settings/credentials'
       path: '/settings/credentials'
       fullPath: '/settings/credentials'
       preLoaderRoute: typeof LoggedInSettingsCredentialsRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
+    '/_logged-in/settings/git': {
+      id: '/_logged-in/settings/git'
+      path: '/settings/git'
+      fullPath: '/settings/git'
+      preLoaderRoute: typeof LoggedInSettingsGitRouteImport
       parentRoute: typeof LoggedInRouteRoute
     }
     '/_logged-in/settings/people': {
@@ -248,7 +286,9 @@ interface LoggedInRouteRouteChildren {
   LoggedInClustersIdRoute: typeof LoggedInClustersIdRoute
   LoggedInClustersNewRoute: typeof LoggedInClustersNewRoute
   LoggedInSettingsAccountRoute: typeof LoggedInSettingsAccountRoute
+  LoggedInSettingsAuditRoute: typeof LoggedInSettingsAuditRoute
   LoggedInSettingsCredentialsRoute: typeof LoggedInSettingsCredentialsRoute
+  LoggedInSettingsGitRoute: typeof LoggedInSettingsGitRoute
   LoggedInSettingsPeopleRoute: typeof LoggedInSettingsPeopleRoute
   LoggedInClustersIndexRoute: typeof LoggedInClustersIndexRoute
   LoggedInSettingsIndexRoute: typeof LoggedInSettingsIndexRoute
@@ -260,7 +300,9 @@ const LoggedInRouteRouteChildren: LoggedInRouteRouteChildren = {
   LoggedInClustersIdRoute: LoggedInClustersIdRoute,
   LoggedInClustersNewRoute: LoggedInClustersNewRoute,
   LoggedInSettingsAccountRoute: LoggedInSettingsAccountRoute,
+  LoggedInSettingsAuditRoute: LoggedInSettingsAuditRoute,
   LoggedInSettingsCredentialsRoute: LoggedInSettingsCredentialsRoute,
+  LoggedInSettingsGitRoute: LoggedInSettingsGitRoute,
   LoggedInSettingsPeopleRoute: LoggedInSettingsPeopleRoute,
   LoggedInClustersIndexRoute: LoggedInClustersIndexRoute,
   LoggedInSettingsIndexRoute: LoggedInSettingsIndexRoute,

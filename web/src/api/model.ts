@@ -2,6 +2,7 @@ import type { components } from './schema'
 
 type Schemas = components['schemas']
 
+export type AuditEntry = Schemas['AuditEntry']
 export type Cluster = Schemas['Cluster']
 export type ClusterList = Schemas['ClusterList']
 export type ContextVerdict = Schemas['ContextVerdict']
@@ -9,6 +10,10 @@ export type Credential = Schemas['Credential']
 export type CredentialSecret = Schemas['CredentialSecret']
 export type CredentialType = Schemas['CredentialType']
 export type Disconnection = Schemas['Disconnection']
+export type GitCheck = Schemas['GitCheck']
+export type GitFinding = Schemas['GitFinding']
+export type GitRepository = Schemas['GitRepository']
+export type GitSetting = Schemas['GitSetting']
 export type GoingObject = Schemas['GoingObject']
 export type KubeconfigCheck = Schemas['KubeconfigCheck']
 export type PartingReceipt = Schemas['PartingReceipt']

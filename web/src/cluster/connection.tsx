@@ -2,8 +2,8 @@ import type { Cluster } from '@/api/model'
 import { modeName } from '@/clusters/mode'
 import { Ago } from '@/ui/ago'
 import { CopyButton } from '@/ui/copy-button'
+import { Fact, Facts } from '@/ui/facts'
 import { Section } from '@/ui/section'
-import { Fact, Facts } from './facts'
 
 /** How KubeOpera reaches the cluster, and under which name Kubernetes knows it. */
 export function Connection({ cluster }: { cluster: Cluster }) {

@@ -4,8 +4,8 @@ import type { ReactNode } from 'react'
 import type { Cluster } from '@/api/model'
 import { webAddresses } from '@/format/git'
 import { CopyButton } from '@/ui/copy-button'
+import { Fact, Facts } from '@/ui/facts'
 import { Section } from '@/ui/section'
-import { Fact, Facts } from './facts'
 
 /** Where in Git the cluster's tree is, which commit of it, and whether Flux keeps the cluster in sync with it. */
 export function GitTree({ cluster }: { cluster: Cluster }) {

@@ -7,6 +7,8 @@ const subjects: { to: LinkProps['to']; label: string; administrators: boolean }[
   { to: '/settings/account', label: 'Your account', administrators: false },
   { to: '/settings/people', label: 'People', administrators: true },
   { to: '/settings/credentials', label: 'Cloud credentials', administrators: true },
+  { to: '/settings/git', label: 'Git', administrators: true },
+  { to: '/settings/audit', label: 'Audit log', administrators: true },
 ]
 
 /** The subjects of the settings, and one of them. */

@@ -1,4 +1,5 @@
 import type {
+  AuditEntry,
   Cluster,
   ContextVerdict,
   Credential,
@@ -246,6 +247,23 @@ export function credential(change: Partial<Credential> = {}): Credential {
     created_at: new Date(Date.now() - 86_400_000).toISOString(),
     changed_at: new Date(Date.now() - 86_400_000).toISOString(),
     clusters: ['prod-payments-euw1'],
+    ...change,
+  }
+}
+
+export function auditEntry(change: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    position: 1,
+    happened_at: new Date(Date.now() - 90_000).toISOString(),
+    actor: { kind: 'person', id: session.user.id, name: 'admin', role: 'platform_administrator' },
+    address: '10.0.0.7',
+    action: 'connect_cluster',
+    object: '7e9d3a1b-5f60-4c1e-9a53-0c2f7f5a9d11',
+    object_name: null,
+    outcome: 'done',
+    changed: [],
+    request_id: '1f0c1d0e-8b7d-4a6e-9a53-0c2f7f5a9d11',
+    hash: 'a'.repeat(64),
     ...change,
   }
 }

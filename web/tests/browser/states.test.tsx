@@ -2,7 +2,18 @@ import axe from 'axe-core'
 import { describe, expect, test } from 'vitest'
 import { page } from 'vitest/browser'
 import { chooseTheme } from '@/theme'
-import { cluster, contexts, credential, disconnection, fleet, person, problem, session, stepsTo } from './fixtures'
+import {
+  auditEntry,
+  cluster,
+  contexts,
+  credential,
+  disconnection,
+  fleet,
+  person,
+  problem,
+  session,
+  stepsTo,
+} from './fixtures'
 import { open, Server } from './kubeopera'
 
 interface State {
@@ -372,6 +383,82 @@ const states: State[] = [
       await page.getByLabelText('Type').selectOptions('gcp_service_account_key')
       await page.getByRole('button', { name: 'Save' }).click()
       await expect.element(page.getByText('Paste the JSON file, or choose it.')).toBeVisible()
+    },
+  },
+  {
+    name: 'git',
+    path: '/settings/git',
+    arrange: (s) => {
+      s.on('GET /api/v1/settings/git', {
+        status: 200,
+        body: {
+          url: 'https://git.acme.com/gitops-iac.git',
+          branch: 'trees',
+          is_built_in: false,
+          is_chosen: true,
+          changed_at: entry.created_at,
+          credential: { type: 'basic', username: 'git', last_four: 'x7Qp', has_certificate_authority: true },
+        },
+      })
+      s.on('POST /api/v1/settings/git/check', {
+        status: 200,
+        body: {
+          is_usable: false,
+          branch: null,
+          is_empty: null,
+          offered_host_keys: [{ algorithm: 'ssh-ed25519', fingerprint: `SHA256:${'x'.repeat(43)}`, known_hosts: 'k' }],
+          findings: [
+            { question: 'reach', answer: 'yes', reason: null, message: null },
+            { question: 'identity', answer: 'no', reason: 'x', message: 'No host key of the server is known.' },
+            { question: 'repository', answer: 'not_asked', reason: null, message: null },
+          ],
+        },
+      })
+    },
+    says: 'https://git.acme.com/gitops-iac.git',
+    act: async () => {
+      await page.getByRole('button', { name: 'Check' }).click()
+      await expect.element(page.getByText('Trees cannot be written to it.')).toBeVisible()
+    },
+  },
+  {
+    name: 'git to choose',
+    path: '/settings/git',
+    arrange: (s) =>
+      s.on('GET /api/v1/settings/git', {
+        status: 200,
+        body: {
+          url: 'http://g/i.git',
+          branch: null,
+          is_built_in: true,
+          is_chosen: false,
+          changed_at: null,
+          credential: null,
+        },
+      }),
+    says: 'KubeOpera serves this repository itself',
+    act: async () => {
+      await page.getByRole('button', { name: 'Use another repository' }).click()
+      await page.getByRole('button', { name: 'Use it' }).click()
+      await expect.element(page.getByText('Enter the address of the repository.')).toBeVisible()
+    },
+  },
+  {
+    name: 'audit',
+    path: '/settings/audit?outcome=done',
+    arrange: (s) =>
+      s.on(
+        'GET /api/v1/audit',
+        list([
+          auditEntry({ position: 3, object_name: 'prod-payments-euw1' }),
+          auditEntry({ position: 2, action: 'change_cluster', object_name: 'prod', changed: ['labels'] }),
+          auditEntry({ position: 1, action: 'log_in', object: null, outcome: 'denied' }),
+        ]),
+      ),
+    says: 'prod-payments-euw1',
+    act: async () => {
+      await page.getByText('Details').first().click()
+      await expect.element(page.getByText('a'.repeat(64)).first()).toBeVisible()
     },
   },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },
