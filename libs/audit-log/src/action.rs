@@ -84,6 +84,8 @@ words! {
         SeeGitSetting = "see_git_setting",
         ChangeGitSetting = "change_git_setting",
         CheckGitSetting = "check_git_setting",
+        SeeRegistrySetting = "see_registry_setting",
+        ChangeRegistrySetting = "change_registry_setting",
         SeeAudit = "see_audit",
         ExportAudit = "export_audit",
     }

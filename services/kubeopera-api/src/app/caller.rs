@@ -91,6 +91,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::SeeGitSetting
         | Action::ChangeGitSetting
         | Action::CheckGitSetting
+        | Action::SeeRegistrySetting
+        | Action::ChangeRegistrySetting
         | Action::TryToCreate
         | Action::CreateCluster
         | Action::SeeAudit

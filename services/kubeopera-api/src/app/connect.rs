@@ -14,7 +14,11 @@ use super::{
 };
 use crate::{
     error::AppError,
-    resources::input_kubeconfig::{self, Given, Kept},
+    resources::{
+        input_kubeconfig::{self, Given, Kept},
+        registry_pull,
+    },
+    settings::registry::RegistryCredential,
     store::{
         audit::{self, Action, Outcome},
         clusters::{self, Record},
@@ -32,6 +36,8 @@ pub(crate) struct Wanted {
     pub(crate) kubeconfig: Vec<u8>,
     /// The context to use; without it the preferred one.
     pub(crate) context: Option<String>,
+    /// A registry credential of its own; without it the one that is set, if one is.
+    pub(crate) registry: Option<RegistryCredential>,
 }
 
 impl Platform {
@@ -68,10 +74,18 @@ impl Platform {
         if kept == Kept::Another {
             return Err(AppError::KeyReused);
         }
+        if let Some(registry) = &wanted.registry
+            && registry_pull::keep_own(&self.client, id, registry).await? == Kept::Another
+        {
+            return Err(AppError::KeyReused);
+        }
         let written = self.take_on_record(caller, Action::ConnectCluster, &record).await;
         // Of a database that broke off nobody knows what it did, so that the Secret stays for the repair loop to judge.
         if written.as_ref().is_err_and(|error| !matches!(error, AppError::Database(_))) && kept == Kept::Now {
             input_kubeconfig::delete(&self.client, id).await?;
+            if wanted.registry.is_some() {
+                registry_pull::delete(&self.client, id).await?;
+            }
         }
         written
     }
@@ -90,6 +104,11 @@ impl Platform {
         let asked = self.record_of(id, wanted).await?;
         let (_, given) = wanted.usable()?;
         if !is_same(&record, asked) || !input_kubeconfig::is(&self.client, id, &given).await? {
+            return Err(AppError::KeyReused);
+        }
+        if let Some(registry) = &wanted.registry
+            && !registry_pull::is(&self.client, id, registry).await?
+        {
             return Err(AppError::KeyReused);
         }
         let object = Some(id.to_string());
@@ -115,7 +134,11 @@ impl Platform {
             kubeconfig_secret: Some(id.input_kubeconfig_secret()),
             provisioning: None,
         };
-        self.record(id, &wanted.described, joining).await
+        let mut record = self.record(id, &wanted.described, joining).await?;
+        if wanted.registry.is_some() {
+            record.spec.registry_pull_secret_ref = Some(id.registry_pull_secret());
+        }
+        Ok(record)
     }
 }
 

@@ -16,6 +16,7 @@ mod parting;
 mod people;
 mod receipt;
 mod register;
+mod registry_setting;
 pub(crate) mod removal;
 mod replace_kubeconfig;
 mod retry;

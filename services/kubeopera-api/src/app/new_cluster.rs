@@ -11,6 +11,7 @@ use vocabulary::{AdminUsername, ClusterId, ClusterLabels, ClusterName, Domain, E
 use super::{Caller, Platform, doctor};
 use crate::{
     error::AppError,
+    resources::registry_pull,
     store::{
         audit::{self, Action, Outcome},
         clusters::{self, Record},
@@ -54,6 +55,7 @@ impl Platform {
         let repository = self.git_repository(&self.db).await?;
         let git_path = of.git_path.clone().unwrap_or_else(|| GitPath::of_cluster(&of.name));
         let administrator = of.administrator.as_ref();
+        let has_registry = registry_pull::setting(&self.client).await?.is_some();
         let spec = HostClusterSpec {
             cluster_id: id.to_string(),
             mode: joining.mode,
@@ -66,7 +68,7 @@ impl Platform {
             git_ops_path: git_path.to_string(),
             git_credentials_secret_ref: repository.credentials_secret.to_string(),
             domain: of.domain.as_ref().map(ToString::to_string),
-            registry_pull_secret_ref: None,
+            registry_pull_secret_ref: has_registry.then(|| id.registry_pull_secret()),
             admin_email: administrator.map(|(email, _)| email.to_string()),
             admin_username: administrator.map(|(_, username)| username.to_string()),
         };
@@ -134,6 +136,7 @@ pub(super) fn is_same(on_record: &Record, asked: Record) -> bool {
         git_ops_repo_url: on_record.spec.git_ops_repo_url.clone(),
         git_ops_branch: on_record.spec.git_ops_branch.clone(),
         git_credentials_secret_ref: on_record.spec.git_credentials_secret_ref.clone(),
+        registry_pull_secret_ref: on_record.spec.registry_pull_secret_ref.clone(),
         ..asked.spec
     };
     on_record.name == asked.name && on_record.spec == spec

@@ -12,6 +12,7 @@ use vocabulary::{ClusterId, ClusterLabels, ClusterName, GitPath, Trouble};
 use super::{Caller, Platform};
 use crate::{
     error::AppError,
+    resources::registry_pull,
     store::{
         audit::{self, Action, Outcome},
         clusters::{self, Record},
@@ -47,10 +48,11 @@ impl Platform {
                 "The Kubernetes API server that KubeOpera runs on did not answer in time. Try again in a moment.",
             )
         })??;
+        let has_registry = registry_pull::setting(&self.client).await?.is_some();
         let mut tries = 0;
         let (record, is_new) = loop {
             tries += 1;
-            match self.put_on_record(caller, &discovery).await {
+            match self.put_on_record(caller, &discovery, has_registry).await {
                 Err(AppError::Database(error))
                     if tries < TRIES && (is_unique_violation(&error) || is_conflict(&error)) => {}
                 other => break other?,
@@ -65,7 +67,12 @@ impl Platform {
     }
 
     /// One transaction: either record, outbox entry and audit row are all there or none is.
-    async fn put_on_record(&self, caller: &Caller, discovery: &Discovery) -> Result<(Record, bool), AppError> {
+    async fn put_on_record(
+        &self,
+        caller: &Caller,
+        discovery: &Discovery,
+        has_registry: bool,
+    ) -> Result<(Record, bool), AppError> {
         let tx = begin_write(&self.db).await?;
         if let Some(known) = known(&tx, discovery).await? {
             if known.removing_since.is_some() {
@@ -76,7 +83,7 @@ impl Platform {
             tx.commit().await?;
             return Ok((known, false));
         }
-        let record = self.record_of_host(&tx, discovery).await?;
+        let record = self.record_of_host(&tx, discovery, has_registry).await?;
         clusters::insert(&tx, &record).await?;
         outbox::ask(&tx, record.id, record.created_at).await?;
         let object = Some(record.id.to_string());
@@ -85,7 +92,12 @@ impl Platform {
         Ok((record, true))
     }
 
-    async fn record_of_host(&self, db: &impl ConnectionTrait, discovery: &Discovery) -> Result<Record, AppError> {
+    async fn record_of_host(
+        &self,
+        db: &impl ConnectionTrait,
+        discovery: &Discovery,
+        has_registry: bool,
+    ) -> Result<Record, AppError> {
         let repository = self.git_repository(db).await?;
         let (name, git_path) = self.free_name(db, repository.url.as_str()).await?;
         let id = ClusterId::random();
@@ -101,7 +113,7 @@ impl Platform {
             git_ops_path: git_path.to_string(),
             git_credentials_secret_ref: repository.credentials_secret.to_string(),
             domain: self.defaults.domain.as_ref().map(ToString::to_string),
-            registry_pull_secret_ref: None,
+            registry_pull_secret_ref: has_registry.then(|| id.registry_pull_secret()),
             admin_email: None,
             admin_username: None,
         };

@@ -19,6 +19,7 @@ mod page;
 mod parting;
 mod proxies;
 mod query;
+mod registry_setting;
 mod replace_kubeconfig;
 mod retry;
 mod session;
@@ -110,6 +111,11 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(credentials::check_credential))
         .routes(routes!(git_setting::get_git_setting, git_setting::put_git_setting, git_setting::delete_git_setting))
         .routes(routes!(git_setting::check_git_setting))
+        .routes(routes!(
+            registry_setting::get_registry_setting,
+            registry_setting::put_registry_setting,
+            registry_setting::delete_registry_setting
+        ))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::export_audit))
 }

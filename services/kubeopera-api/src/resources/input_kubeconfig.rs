@@ -122,15 +122,16 @@ pub(crate) async fn sweep(client: &Client, is_known: impl Fn(ClusterId) -> bool)
         let metadata = secret.metadata;
         let label = metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
         let Some(cluster) = label.and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
-        let name = cluster.input_kubeconfig_secret();
+        let names = [cluster.input_kubeconfig_secret(), cluster.registry_pull_secret()];
+        let Some(name) = metadata.name.clone().filter(|name| names.contains(name)) else { continue };
         let is_old = metadata.creation_timestamp.is_some_and(|made| made.0 + LEFT_OVER_AFTER < Timestamp::now());
-        if metadata.name.as_ref() != Some(&name) || !is_old || is_known(cluster) {
+        if !is_old || is_known(cluster) {
             continue;
         }
         let params = DeleteParams::default()
             .preconditions(Preconditions { uid: metadata.uid, resource_version: metadata.resource_version });
         secrets(client).delete(&name, &params).await.map_err(|error| trouble(attempt, &error))?;
-        tracing::info!(cluster.id = %cluster, "a kubeconfig of a cluster that was never connected was deleted");
+        tracing::info!(cluster.id = %cluster, "a Secret of a cluster that is not known was deleted");
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ pub(crate) mod git_credentials;
 pub(crate) mod input_kubeconfig;
 mod labels;
 pub(crate) mod observed;
+pub(crate) mod registry_pull;
 pub(crate) mod relay;
 mod removal;
 pub(crate) mod repair;

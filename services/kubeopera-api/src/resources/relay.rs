@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, Trouble, TroubleKind};
 
 use super::{
-    git_credentials, labels,
+    git_credentials, labels, registry_pull,
     removal::{Gone, remove},
     resources,
 };
@@ -106,6 +106,9 @@ async fn ensure(platform: &Platform, record: &Record) -> Result<(), Trouble> {
     if !is_leaving {
         if record.is_host {
             confirm_host(platform, record).await?;
+        }
+        if record.spec.registry_pull_secret_ref == Some(record.id.registry_pull_secret()) {
+            registry_pull::give(&platform.client, record.id).await?;
         }
         let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
         let mut resource = record.resource();

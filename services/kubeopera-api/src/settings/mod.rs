@@ -2,6 +2,7 @@
 
 pub(crate) mod git_credential;
 pub(crate) mod git_url;
+pub(crate) mod registry;
 
 use std::borrow::Cow;
 

@@ -51,7 +51,7 @@ impl World {
         self.change(Method::PUT, PATH, cookie, body).await
     }
 
-    async fn connect(&self, cookie: &str, name: &str) -> Value {
+    pub(super) async fn connect(&self, cookie: &str, name: &str) -> Value {
         let host = format!("{name}.acme.com");
         self.others.add(&host, &ApiServer::of_cluster(&format!("{name}-uid")));
         let kubeconfig = kubeconfig(&[(name, &host)]).to_string();
@@ -62,14 +62,14 @@ impl World {
         self.spec(name)
     }
 
-    fn spec(&self, name: &str) -> Value {
+    pub(super) fn spec(&self, name: &str) -> Value {
         let all = self.api_server.resources();
         let is_it = |resource: &&Value| resource["metadata"]["labels"]["kubeopera.io/cluster-name"] == name;
         all.iter().find(is_it).unwrap_or_else(|| panic!("no {name}"))["spec"].clone()
     }
 
     /// A Secret's keys as text.
-    fn secret(&self, name: &Value) -> Value {
+    pub(super) fn secret(&self, name: &Value) -> Value {
         let secret = self.api_server.secrets().into_iter().find(|secret| secret["metadata"]["name"] == *name);
         let text = |value: &Value| String::from_utf8(STANDARD.decode(value.as_str().unwrap()).unwrap()).unwrap();
         let data = secret.unwrap_or_else(|| panic!("no Secret {name}"))["data"].clone();
@@ -151,7 +151,7 @@ async fn a_credential_goes_to_the_secret_of_its_repository_and_leaves_only_as_wh
             assert_eq!(data, json!({"username": "bot", "password": "CANARY-short"}));
         }
     }
-    for table in ["git_setting", "audit_log"] {
+    for table in ["git_setting", "audit_entries"] {
         let rows = world.dump(table).await.concat();
         assert!(!rows.contains("CANARY") && !rows.contains("PRIVATE KEY"), "{table}: {rows}");
     }
@@ -361,7 +361,7 @@ async fn changes_and_checks_are_written_down_without_the_credential(world: World
     world.call(Method::DELETE, PATH, Some(&administrator)).await;
     assert_eq!(world.choose(&operator, &repository("CANARY")).await.code(), "forbidden");
 
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     let of = |words: &[&str]| rows.iter().filter(|row| words.iter().all(|word| row.contains(word))).count();
     assert_eq!(of(&["|change_git_setting|", URL, "|done|"]), 1, "{rows:?}");
     assert_eq!(of(&["|check_git_setting|", URL, "|done|"]), 1, "{rows:?}");

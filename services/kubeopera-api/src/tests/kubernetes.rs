@@ -190,6 +190,7 @@ impl ApiServer {
                 StatusCode::OK,
                 &json!({"apiVersion": "v1", "kind": "NodeList", "metadata": {}, "items": state.nodes}),
             ),
+            (&Method::GET, SECRETS) => state.list_secrets(query),
             (method, one) if one.starts_with(SECRETS) => state.answer_about_secrets(method, one, body),
             (&Method::DELETE | &Method::PATCH, one) if one.starts_with(RESOURCES) => {
                 let name = one.rsplit('/').next().unwrap().to_owned();
@@ -287,6 +288,21 @@ impl ApiServer {
 type Body = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
 impl State {
+    /// Whole Secrets, whatever was asked for: who wants the metadata alone reads no more.
+    fn list_secrets(&self, query: &str) -> Response<Body> {
+        let selector = query.split('&').find_map(|pair| pair.strip_prefix("labelSelector=")).unwrap_or_default();
+        let selector = selector.replace("%3D", "=").replace("%2C", ",").replace("%2F", "/");
+        let is_selected = |secret: &&Value| {
+            let labels = &secret["metadata"]["labels"];
+            selector.split(',').filter(|one| !one.is_empty()).all(|one| match one.split_once('=') {
+                Some((key, value)) => labels[key] == value,
+                None => !labels[one].is_null(),
+            })
+        };
+        let items: Vec<_> = self.secrets.values().filter(is_selected).collect();
+        answer(StatusCode::OK, &json!({"apiVersion": "v1", "kind": "SecretList", "metadata": {}, "items": items}))
+    }
+
     fn answer_about_secrets(&mut self, method: &Method, path: &str, body: &Bytes) -> Response<Body> {
         match (method, path) {
             (&Method::POST, SECRETS) => {
@@ -298,14 +314,6 @@ impl State {
                 secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
                 self.secrets.insert(name, secret.clone());
                 answer(StatusCode::CREATED, &secret)
-            }
-            (&Method::GET, SECRETS) => {
-                let items: Vec<_> =
-                    self.secrets.values().map(|secret| json!({"metadata": secret["metadata"]})).collect();
-                answer(
-                    StatusCode::OK,
-                    &json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": {}, "items": items}),
-                )
             }
             (&Method::PATCH, one) => {
                 let mut secret: Value = serde_json::from_slice(body).unwrap();

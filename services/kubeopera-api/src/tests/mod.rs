@@ -23,6 +23,7 @@ mod parting;
 mod people;
 mod proxies;
 mod register;
+mod registry_setting;
 mod repair;
 mod replace_kubeconfig;
 mod retry;

@@ -58,6 +58,9 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("POST", "/api/v1/settings/git/check", [401, 403, 403, 415]),
     ("GET", "/api/v1/audit", [401, 403, 403, 200]),
     ("GET", "/api/v1/audit/export", [401, 403, 403, 200]),
+    ("GET", "/api/v1/settings/registry", [401, 403, 403, 200]),
+    ("PUT", "/api/v1/settings/registry", [401, 403, 403, 415]),
+    ("DELETE", "/api/v1/settings/registry", [401, 403, 403, 204]),
     // Last, as it ends the session.
     ("DELETE", "/api/v1/session", [204, 204, 204, 204]),
 ];

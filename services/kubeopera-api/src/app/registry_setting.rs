@@ -1,0 +1,33 @@
+//! The registry credential that new clusters get, unless they bring their own.
+
+use super::{Caller, Platform};
+use crate::{
+    error::AppError,
+    resources::registry_pull,
+    settings::registry::RegistryCredential,
+    store::audit::{self, Action, Outcome},
+};
+
+impl Platform {
+    pub(crate) async fn registry_setting(&self, caller: &Caller) -> Result<Option<RegistryCredential>, AppError> {
+        self.permit(caller, Action::SeeRegistrySetting).await?;
+        Ok(registry_pull::setting(&self.client).await?)
+    }
+
+    /// Sets it. Clusters that got it get this one, a moment later.
+    pub(crate) async fn set_registry(&self, caller: &Caller, credential: &RegistryCredential) -> Result<(), AppError> {
+        let action = Action::ChangeRegistrySetting;
+        self.permit(caller, action).await?;
+        registry_pull::set(&self.client, credential).await?;
+        self.repair_wanted.notify_one();
+        self.done(caller, action, &credential.server).await
+    }
+
+    /// Forgets it. Clusters that got it keep it.
+    pub(crate) async fn unset_registry(&self, caller: &Caller) -> Result<(), AppError> {
+        let action = Action::ChangeRegistrySetting;
+        self.permit(caller, action).await?;
+        let outcome = if registry_pull::unset(&self.client).await? { Outcome::Done } else { Outcome::Unchanged };
+        Ok(audit::write(&self.db, caller.actor(), action, None, outcome).await?)
+    }
+}

@@ -1,0 +1,150 @@
+//! The Secrets with registry credentials: the one that is set for the platform, and one for each cluster, which is what its
+//! HostCluster names. A cluster's own is left as it is; one that came from the setting follows it.
+
+use std::collections::BTreeMap;
+
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams},
+};
+use kube_kit::{Attempt, is_not_found, trouble};
+use vocabulary::{ClusterId, Trouble};
+
+use super::input_kubeconfig::Kept;
+use crate::settings::registry::RegistryCredential;
+
+const MANAGER: &str = "kubeopera-api";
+const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
+/// Label: the Secret holds the setting, or what a cluster got of it.
+const SETTING: (&str, &str) = ("kubeopera.io/setting", "registry");
+/// The Secret with the setting.
+const OF_PLATFORM: &str = "registry-pull";
+const KEY: &str = ".dockerconfigjson";
+
+type Data = BTreeMap<String, ByteString>;
+
+fn secrets(client: &Client) -> Api<SecretObject> {
+    Api::namespaced(client.clone(), NAMESPACE)
+}
+
+fn data_of(credential: &RegistryCredential) -> Data {
+    [(KEY.to_owned(), ByteString(credential.docker_config().reveal().as_bytes().to_vec()))].into()
+}
+
+fn secret(name: String, labels: &[(&str, String)], data: Data) -> SecretObject {
+    let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+    SecretObject {
+        metadata: ObjectMeta {
+            name: Some(name),
+            namespace: Some(NAMESPACE.to_owned()),
+            labels: Some(labels.chain([(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())]).collect()),
+            ..ObjectMeta::default()
+        },
+        data: Some(data),
+        type_: Some("kubernetes.io/dockerconfigjson".to_owned()),
+        ..SecretObject::default()
+    }
+}
+
+/// The setting, if there is one.
+pub(crate) async fn setting(client: &Client) -> Result<Option<RegistryCredential>, Trouble> {
+    Ok(data(client, OF_PLATFORM).await?.and_then(|data| RegistryCredential::read(&data.get(KEY)?.0)))
+}
+
+async fn data(client: &Client, name: &str) -> Result<Option<Data>, Trouble> {
+    let found = secrets(client).get_opt(name).await;
+    let found = found.map_err(|error| trouble(Attempt("read the Secret with the registry credential"), &error))?;
+    Ok(found.map(|secret| secret.data.unwrap_or_default()))
+}
+
+/// Makes the setting be this.
+pub(crate) async fn set(client: &Client, credential: &RegistryCredential) -> Result<(), Trouble> {
+    let wanted = secret(OF_PLATFORM.to_owned(), &[(SETTING.0, SETTING.1.to_owned())], data_of(credential));
+    apply(client, &wanted).await
+}
+
+/// Forgets the setting; `false` if there was none. Clusters keep what they have.
+pub(crate) async fn unset(client: &Client) -> Result<bool, Trouble> {
+    match secrets(client).delete(OF_PLATFORM, &DeleteParams::default()).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_not_found(&error) => Ok(false),
+        Err(error) => Err(trouble(Attempt("delete the Secret with the registry credential"), &error)),
+    }
+}
+
+/// Makes a cluster have the setting, unless it has a credential.
+pub(crate) async fn give(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
+    let name = cluster.registry_pull_secret();
+    if data(client, &name).await?.is_some() {
+        return Ok(());
+    }
+    // Without the setting, the HostCluster says that the Secret is missing.
+    let Some(data) = data(client, OF_PLATFORM).await? else { return Ok(()) };
+    let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (SETTING.0, SETTING.1.to_owned())];
+    create(client, &secret(name, &labels, data)).await.map(drop)
+}
+
+/// Makes a cluster have a credential of its own. One that is there is never written over.
+pub(crate) async fn keep_own(
+    client: &Client,
+    cluster: ClusterId,
+    credential: &RegistryCredential,
+) -> Result<Kept, Trouble> {
+    let (name, wanted) = (cluster.registry_pull_secret(), data_of(credential));
+    let own = secret(name.clone(), &[(LABEL_CLUSTER_ID, cluster.to_string())], wanted.clone());
+    if create(client, &own).await? {
+        return Ok(Kept::Now);
+    }
+    Ok(if data(client, &name).await?.as_ref() == Some(&wanted) { Kept::Before } else { Kept::Another })
+}
+
+/// Whether a cluster's credential is exactly this one.
+pub(crate) async fn is(client: &Client, cluster: ClusterId, credential: &RegistryCredential) -> Result<bool, Trouble> {
+    Ok(data(client, &cluster.registry_pull_secret()).await?.as_ref() == Some(&data_of(credential)))
+}
+
+/// Deletes a cluster's credential; one that is gone is fine.
+pub(crate) async fn delete(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
+    match secrets(client).delete(&cluster.registry_pull_secret(), &DeleteParams::default()).await {
+        Err(error) if !is_not_found(&error) => {
+            Err(trouble(Attempt("delete the Secret with the cluster's registry credential"), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives every cluster that got the setting what it is now.
+pub(crate) async fn follow_setting(client: &Client) -> Result<(), Trouble> {
+    let from_setting = ListParams::default().labels(&format!("{}={}", SETTING.0, SETTING.1));
+    let all = secrets(client).list(&from_setting).await;
+    let all = all.map_err(|error| trouble(Attempt("read the Secrets with registry credentials"), &error))?.items;
+    let is_setting = |secret: &&SecretObject| secret.metadata.name.as_deref() == Some(OF_PLATFORM);
+    let Some(data) = all.iter().find(is_setting).and_then(|setting| setting.data.clone()) else { return Ok(()) };
+    for other in all.iter().filter(|other| other.data.as_ref() != Some(&data)) {
+        let label = other.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
+        let Some(cluster) = label.and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
+        let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (SETTING.0, SETTING.1.to_owned())];
+        apply(client, &secret(cluster.registry_pull_secret(), &labels, data.clone())).await?;
+        tracing::info!(cluster.id = %cluster, "the cluster gets the registry credential that is set now");
+    }
+    Ok(())
+}
+
+async fn apply(client: &Client, secret: &SecretObject) -> Result<(), Trouble> {
+    let name = secret.metadata.name.clone().unwrap_or_default();
+    let params = PatchParams::apply(MANAGER).force();
+    let applied = secrets(client).patch(&name, &params, &Patch::Apply(secret)).await;
+    applied.map(drop).map_err(|error| trouble(Attempt("store the registry credential in a Secret"), &error))
+}
+
+/// `false` if one of that name is there.
+async fn create(client: &Client, secret: &SecretObject) -> Result<bool, Trouble> {
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    match secrets(client).create(&params, secret).await {
+        Ok(_) => Ok(true),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(false),
+        Err(error) => Err(trouble(Attempt("store the registry credential in a Secret"), &error)),
+    }
+}
