@@ -63,15 +63,18 @@ fn https_origin(text: &str) -> Result<String, String> {
 
 /// The same, or http:// on this machine.
 fn origin(text: &str) -> Result<String, String> {
-    let is_here = |url: &Url| match url.host() {
+    let here = Url::parse(text).ok().filter(|url| url.scheme() == "http" && is_this_machine(url));
+    let here = here.map(|url| url.origin().ascii_serialization());
+    here.filter(|origin| origin == text.trim_end_matches('/')).map_or_else(|| https_origin(text), Ok)
+}
+
+pub(crate) fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost",
         None => false,
-    };
-    let here = Url::parse(text).ok().filter(|url| url.scheme() == "http" && is_here(url));
-    let here = here.map(|url| url.origin().ascii_serialization());
-    here.filter(|origin| origin == text.trim_end_matches('/')).map_or_else(|| https_origin(text), Ok)
+    }
 }
 
 /// A range of addresses, or one.

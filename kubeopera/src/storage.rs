@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::ErrorKind,
+    io::{BufRead, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -49,12 +49,20 @@ pub(crate) enum KeysCommand {
         #[arg(long)]
         key_is_there: bool,
     },
+    /// Do without a key that is lost for good. What only it opens can never be read again; it stays on the list of cloud
+    /// credentials until it is saved anew.
+    Forget {
+        #[command(flatten)]
+        storage: Storage,
+        /// Name of the key, as the refused start tells it
+        #[arg(value_name = "KEY")]
+        key: String,
+    },
 }
 
 impl Storage {
     pub(crate) fn data_path(&self) -> PathBuf {
-        let folder = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-        self.data.clone().unwrap_or_else(|| DataFolder::default_path(folder("XDG_DATA_HOME"), folder("HOME")))
+        self.data.clone().unwrap_or_else(DataFolder::usual_path)
     }
 
     pub(crate) async fn database(&self, data: &DataFolder) -> anyhow::Result<DatabaseConnection> {
@@ -76,10 +84,12 @@ impl Storage {
         match fs::read(&path) {
             Ok(bytes) => RootKeys::parse(&bytes).with_context(|| format!("reading {}", path.display())),
             Err(error) if error.kind() == ErrorKind::NotFound && self.encryption_key_file.is_none() => {
-                if keys::is_needed(database).await? {
+                let needed = keys::needed(database).await?;
+                if let Some(key) = needed.last() {
                     bail!(
                         "the encryption key file {} is gone, but the cloud credentials in the database are sealed with it. \
-                         Restore the file, or say where it is with --encryption-key-file",
+                         Restore the file, or say where it is with --encryption-key-file. If the key is lost for good: \
+                         kubeopera keys forget {key}",
                         path.display()
                     );
                 }
@@ -134,6 +144,11 @@ pub(crate) async fn run(command: KeysCommand) -> anyhow::Result<()> {
             );
             Ok(())
         }
+        KeysCommand::Forget { storage, key } => {
+            let data = DataFolder::open(&storage.data_path())?;
+            let database = storage.database(&data).await?;
+            forget(&storage, &data, &database, &key, &mut std::io::stdin().lock()).await
+        }
     }
 }
 
@@ -146,13 +161,44 @@ fn with_new_key(path: &Path) -> anyhow::Result<RootKeys> {
     Ok(keys)
 }
 
+/// Forgets a key that is not there, if the person who asks types its name.
+async fn forget(
+    storage: &Storage,
+    data: &DataFolder,
+    database: &DatabaseConnection,
+    key: &str,
+    typed: &mut impl BufRead,
+) -> anyhow::Result<()> {
+    let Some(labels) = keys::sealed_with(database, key).await? else {
+        bail!("nothing in this database needs an encryption key {key}. kubeopera keys status lists those there are");
+    };
+    // Without any key this fails, which is the usual reason to forget one.
+    if let Ok(given) = storage.encryption_keys(data, database).await
+        && given.ids().any(|id| id.to_string() == key)
+    {
+        bail!("the encryption key {key} is there, so that there is no need to forget it");
+    }
+    let lost = if labels.is_empty() { "no cloud credentials".to_owned() } else { labels.join(", ") };
+    welcome::step(&format!("The encryption key {key} seals: {lost}. What only it opens can never be read again"));
+    welcome::step("To forget it, type its name");
+    let mut line = String::new();
+    typed.read_line(&mut line).context("reading what was typed")?;
+    if line.trim() != key {
+        bail!("this is not the name of the key. Nothing was changed");
+    }
+    keys::forget(database, key).await?;
+    welcome::step(&format!("Forgot the encryption key {key}. Save these cloud credentials again: {lost}"));
+    Ok(())
+}
+
 async fn show(database: &DatabaseConnection, keys: &RootKeys) -> anyhow::Result<()> {
     for key in keys::status(database, keys).await? {
         let since = key.first_used_at.map_or_else(|| "not used yet".to_owned(), |at| format!("used since {at:.0}"));
-        let standing = match (key.is_in_use, key.is_given) {
-            (true, _) => "in use",
-            (false, true) => "only opens",
-            (false, false) => "not given",
+        let standing = match (key.is_in_use, key.is_given, key.is_forgotten) {
+            (true, _, _) => "in use",
+            (false, true, _) => "only opens",
+            (false, false, true) => "forgotten",
+            (false, false, false) => "not given",
         };
         welcome::step(&format!("Key {}: {standing}, {} cloud credentials, {since}", key.id, key.credentials));
     }
@@ -205,6 +251,38 @@ mod tests {
 
         fs::write(&file, kept).unwrap();
         started(folder.path(), None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_key_that_is_lost_is_forgotten_only_by_who_types_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let lost = started(folder.path(), None).await.unwrap().in_use().to_string();
+        let data = DataFolder::open(folder.path()).unwrap();
+        let storage = Storage { data: None, database_url: None, encryption_key_file: None };
+        let database = storage.database(&data).await.unwrap();
+        let forget = async |key: &str, typed: &str| {
+            let answer = forget(&storage, &data, &database, key, &mut typed.as_bytes()).await;
+            answer.map_err(|error| error.to_string())
+        };
+
+        assert!(forget(&lost, &lost).await.unwrap_err().contains("is there"));
+        fs::remove_file(folder.path().join("encryption-keys")).unwrap();
+        let gone = started(folder.path(), None).await.unwrap_err().to_string();
+        assert!(gone.contains(&format!("kubeopera keys forget {lost}")), "{gone}");
+        assert!(forget("0123456789abcdef", "0123456789abcdef").await.unwrap_err().contains("nothing in this database"));
+        for typed in ["", "yes\n", "0123456789abcdef\n"] {
+            assert!(forget(&lost, typed).await.unwrap_err().contains("Nothing was changed"), "{typed}");
+        }
+        assert!(started(folder.path(), None).await.is_err());
+
+        forget(&lost, &format!("{lost}\n")).await.unwrap();
+
+        let anew = started(folder.path(), None).await.unwrap().in_use().to_string();
+        assert_ne!(anew, lost);
+        assert!(forget(&lost, &lost).await.is_err(), "it is forgotten already");
+        run(KeysCommand::Status { storage: Storage { data: Some(folder.path().to_owned()), ..storage } })
+            .await
+            .unwrap();
     }
 
     #[tokio::test]

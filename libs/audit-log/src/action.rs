@@ -81,6 +81,8 @@ words! {
         OpenCredential = "open_credential",
         /// Everything that is sealed was put under another encryption key.
         RotateEncryptionKey = "rotate_encryption_key",
+        /// An encryption key that is lost is done without from now on.
+        ForgetEncryptionKey = "forget_encryption_key",
         SeeGitSetting = "see_git_setting",
         ChangeGitSetting = "change_git_setting",
         CheckGitSetting = "check_git_setting",

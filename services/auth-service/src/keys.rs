@@ -23,7 +23,8 @@ pub enum KeysError {
     /// The key is another one than that which sealed what is there.
     #[error(
         "the encryption key is not the one this database was sealed with. Given was {given}, needed is {needed}. Give the \
-         right one; without it the cloud credentials in this database cannot be read"
+         right one; without it the cloud credentials in this database cannot be read. If it is lost for good: kubeopera keys \
+         forget {needed}"
     )]
     WrongKey {
         /// Names of the keys given.
@@ -34,7 +35,7 @@ pub enum KeysError {
     /// One of several keys is missing.
     #[error(
         "{credentials} cloud credentials are sealed with the encryption key {id}, which was not given. Add it as another \
-         line after the key in use, then run kubeopera keys rotate"
+         line after the key in use, then run kubeopera keys rotate. If it is lost for good: kubeopera keys forget {id}"
     )]
     Missing {
         /// Name of the key.
@@ -75,12 +76,37 @@ pub struct KeyStatus {
     pub credentials: usize,
     /// When it was first given, if it ever was.
     pub first_used_at: Option<Timestamp>,
+    /// Whether it is lost and done without.
+    pub is_forgotten: bool,
 }
 
-/// Whether something was sealed in this database, so that a new key cannot be the right one.
-pub async fn is_needed(db: &DatabaseConnection) -> Result<bool, KeysError> {
+/// Names of the keys that something was sealed with in this database. As long as there are any, a new key cannot be the
+/// right one.
+pub async fn needed(db: &DatabaseConnection) -> Result<Vec<String>, KeysError> {
     store::migrate(db).await?;
-    Ok(!root_keys::all(db).await?.is_empty())
+    let known = root_keys::all(db).await?.into_iter();
+    Ok(known.filter(|key| key.forgotten_at.is_none()).map(|key| key.id).collect())
+}
+
+/// Labels of the cloud credentials that only a key opens; `None` if no such key was ever used here, or it is forgotten.
+pub async fn sealed_with(db: &DatabaseConnection, id: &str) -> Result<Option<Vec<String>>, KeysError> {
+    if !needed(db).await?.iter().any(|known| known == id) {
+        return Ok(None);
+    }
+    let sealed = credentials::all(db).await?.into_iter().filter(|row| row.root_key_id == id);
+    Ok(Some(sealed.map(|row| row.label).collect()))
+}
+
+/// Does without a key that is lost: KubeOpera starts without it, and the cloud credentials that only it opens stay on the
+/// list, unreadable, until they are saved again. Should the key turn up and be given, they are readable again.
+pub async fn forget(db: &DatabaseConnection, id: &str) -> Result<(), KeysError> {
+    store::migrate(db).await?;
+    let tx = begin_write(db).await?;
+    root_keys::hold(&tx).await?;
+    root_keys::set_forgotten(&tx, id, Some(Timestamp::now())).await?;
+    let entry = Entry::new(&Actor::KubeOpera, Action::ForgetEncryptionKey, Outcome::Done).on(id);
+    audit_log::append(&tx, entry).await?;
+    Ok(tx.commit().await?)
 }
 
 /// Lets these keys in, or says why not. A database that was never sealed takes the key in use as its own.
@@ -94,13 +120,18 @@ pub(crate) async fn admit(db: &DatabaseConnection, keys: &RootKeys, now: Timesta
         if value.map_or(true, |value| value.as_slice() != CHECK) {
             return Err(KeysError::CheckAltered { id: key.id.clone() });
         }
+        if key.forgotten_at.is_some() {
+            root_keys::set_forgotten(&tx, &key.id, None).await?;
+        }
     }
-    if !known.is_empty() && !known.iter().any(|key| given.contains(&key.id)) {
-        let needed = known.iter().map(|key| key.id.as_str()).collect::<Vec<_>>().join(" or ");
-        return Err(KeysError::WrongKey { given: given.join(", "), needed });
+    let missing = |key: &&root_keys::Model| key.forgotten_at.is_none() && !given.contains(&key.id);
+    let needed: Vec<&str> = known.iter().filter(missing).map(|key| key.id.as_str()).collect();
+    if !needed.is_empty() && !known.iter().any(|key| given.contains(&key.id)) {
+        return Err(KeysError::WrongKey { given: given.join(", "), needed: needed.join(" or ") });
     }
     let sealed = credentials::all(&tx).await?;
-    if let Some(row) = sealed.iter().find(|row| !given.contains(&row.root_key_id)) {
+    let sealed: Vec<_> = sealed.iter().filter(|row| needed.contains(&row.root_key_id.as_str())).collect();
+    if let Some(row) = sealed.first() {
         let id = row.root_key_id.clone();
         let credentials = sealed.iter().filter(|row| row.root_key_id == id).count();
         return Err(KeysError::Missing { id, credentials });
@@ -129,26 +160,31 @@ pub async fn status(db: &DatabaseConnection, keys: &RootKeys) -> Result<Vec<KeyS
         if statuses.iter().any(|status| status.id == id) {
             continue;
         }
+        let known = known.iter().find(|key| key.id == id);
         statuses.push(KeyStatus {
             is_given: position < given,
             is_in_use: id == in_use,
             credentials: sealed.iter().filter(|row| row.root_key_id == id).count(),
-            first_used_at: known.iter().find(|key| key.id == id).map(|key| key.first_used_at.timestamp()),
+            first_used_at: known.map(|key| key.first_used_at.timestamp()),
+            is_forgotten: position >= given && known.is_some_and(|key| key.forgotten_at.is_some()),
             id,
         });
     }
     Ok(statuses)
 }
 
-/// Puts every credential under the key in use and says how many were under another. All or none.
+/// Puts every credential under the key in use and says how many were under another. All or none, but for those whose key is
+/// forgotten.
 pub async fn rewrap(db: &DatabaseConnection, keys: &RootKeys) -> Result<usize, KeysError> {
     store::migrate(db).await?;
     admit(db, keys, Timestamp::now()).await?;
     let in_use = keys.in_use().to_string();
     let tx = begin_write(db).await?;
     let rows = credentials::all(&tx).await?;
+    let forgotten: Vec<_> = root_keys::all(&tx).await?.into_iter().filter(|key| key.forgotten_at.is_some()).collect();
+    let is_readable = |row: &&credentials::Model| !forgotten.iter().any(|key| key.id == row.root_key_id);
     let mut count = 0;
-    for row in rows.iter().filter(|row| row.root_key_id != in_use) {
+    for row in rows.iter().filter(is_readable).filter(|row| row.root_key_id != in_use) {
         let sealed = keys.rewrap(place_of(row), &row.secret).map_err(|error| match error {
             SealError::KeyMissing(id) => KeysError::Missing { id: id.to_string(), credentials: 1 },
             SealError::NotSealed | SealError::Altered | SealError::Refused => {

@@ -16,7 +16,7 @@ use url::{Url, form_urlencoded};
 use super::{NoAnswer, refused, send};
 
 /// The region of the address that serves all of them.
-const REGION: &str = "us-east-1";
+const GLOBAL: &str = "us-east-1";
 const VERSION: (&str, &str) = ("Version", "2011-06-15");
 
 /// Who an access key is. Every key may ask that, whatever else it may not do.
@@ -89,7 +89,7 @@ fn signature(
     let identity = Credentials::new(id, secret, None, None, "kubeopera").into();
     let parameters = v4::SigningParams::builder()
         .identity(&identity)
-        .region(REGION)
+        .region(region_of(sts))
         .name("sts")
         .time(SystemTime::from(now))
         .settings(SigningSettings::default())
@@ -104,6 +104,16 @@ fn signature(
     headers.map(|(name, value)| Ok((name.to_owned(), HeaderValue::from_str(value)?))).collect()
 }
 
+/// The region that an address of STS is in, which a signature has to name: `sts.<region>.amazonaws.com`, with `.cn` in
+/// China, `sts-fips` in front, or `vpce-….sts.<region>.vpce.amazonaws.com`. Any other address is taken for the global one.
+fn region_of(sts: &Url) -> &str {
+    let mut labels =
+        sts.host_str().unwrap_or_default().split('.').skip_while(|label| !matches!(*label, "sts" | "sts-fips"));
+    let region = labels.nth(1).unwrap_or_default();
+    let is_aws = labels.any(|label| label == "amazonaws");
+    if is_aws && region.contains('-') { region } else { GLOBAL }
+}
+
 /// The text of the first element of a name.
 fn first(xml: &str, name: &str) -> Option<String> {
     let document = roxmltree::Document::parse(xml).ok()?;
@@ -115,4 +125,26 @@ fn is_arn(text: &str) -> bool {
     text.starts_with("arn:")
         && text.len() <= 2048
         && text.bytes().all(|c| c.is_ascii_alphanumeric() || b":+=,.@_/-".contains(&c))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use super::*;
+
+    #[test]
+    fn a_signature_names_the_region_that_the_address_is_in() {
+        for (address, region) in [
+            ("https://sts.amazonaws.com/", "us-east-1"),
+            ("https://sts.eu-north-1.amazonaws.com/", "eu-north-1"),
+            ("https://sts-fips.us-gov-west-1.amazonaws.com/", "us-gov-west-1"),
+            ("https://sts.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+            ("https://vpce-0a1b-2c3d.sts.eu-west-1.vpce.amazonaws.com/", "eu-west-1"),
+            ("http://127.0.0.1:5000/", "us-east-1"),
+            ("https://sts.eu-north-1.evil.example/", "us-east-1"),
+        ] {
+            assert_eq!(region_of(&address.parse().unwrap()), region, "{address}");
+        }
+    }
 }

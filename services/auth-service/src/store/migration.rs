@@ -14,7 +14,14 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(People), Box::new(Tokens), Box::new(Credentials), Box::new(Provider), Box::new(OneAuditLog)]
+        vec![
+            Box::new(People),
+            Box::new(Tokens),
+            Box::new(Credentials),
+            Box::new(Provider),
+            Box::new(OneAuditLog),
+            Box::new(ForgottenKeys),
+        ]
     }
 
     /// Services may share a database; each keeps its own list.
@@ -302,6 +309,22 @@ impl MigrationTrait for OneAuditLog {
             db.execute_unprepared("DROP FUNCTION credential_openings_is_append_only()").await?;
         }
         Ok(())
+    }
+}
+
+struct ForgottenKeys;
+
+impl MigrationName for ForgottenKeys {
+    fn name(&self) -> &'static str {
+        "0006_forgotten_keys"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for ForgottenKeys {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let forgotten_at = big_integer_null("forgotten_at");
+        manager.alter_table(Table::alter().table("root_keys").add_column(forgotten_at).to_owned()).await
     }
 }
 

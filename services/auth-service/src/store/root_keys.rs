@@ -17,6 +17,7 @@ mod entity {
         pub id: String,
         pub check_value: Vec<u8>,
         pub first_used_at: Micros,
+        pub forgotten_at: Option<Micros>,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -49,6 +50,17 @@ pub(crate) async fn insert(
     check_value: Vec<u8>,
     now: Timestamp,
 ) -> Result<(), DbErr> {
-    let row = ActiveModel { id: Set(id), check_value: Set(check_value), first_used_at: Set(now.into()) };
+    let row = ActiveModel {
+        id: Set(id),
+        check_value: Set(check_value),
+        first_used_at: Set(now.into()),
+        forgotten_at: Set(None),
+    };
     Entity::insert(row).exec(db).await.map(|_| ())
+}
+
+/// Since when a key is lost and done without, if it is.
+pub(crate) async fn set_forgotten(db: &impl ConnectionTrait, id: &str, at: Option<Timestamp>) -> Result<(), DbErr> {
+    let changed = Entity::update_many().col_expr(Column::ForgottenAt, Expr::value(at.map(Micros::from)));
+    changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
 }

@@ -1,6 +1,6 @@
 //! Root keys against the database.
 
-use auth_service_contract::{Credentials, NewSecret};
+use auth_service_contract::{CredentialError, Credentials, NewSecret};
 use vocabulary::{ClusterId, Secret};
 
 use super::{BY, World, on_both_databases, root_keys};
@@ -15,6 +15,8 @@ on_both_databases! {
     a_key_that_something_is_still_sealed_with_must_be_given
     rotating_puts_everything_under_the_new_key_alone
     a_check_value_that_was_altered_is_told
+    without_a_forgotten_key_what_it_sealed_is_listed_replaced_and_deleted_but_not_read
+    a_forgotten_key_that_turns_up_opens_as_before
     of_two_that_start_with_different_keys_at_once_one_is_refused
 }
 
@@ -109,6 +111,49 @@ async fn a_check_value_that_was_altered_is_told(world: World) {
     let Err(error) = world.start(root_keys()).await else { panic!("started") };
 
     assert!(matches!(error, KeysError::CheckAltered { .. }), "{error:?}");
+}
+
+async fn without_a_forgotten_key_what_it_sealed_is_listed_replaced_and_deleted_but_not_read(world: World) {
+    let lost = root_keys().in_use().to_string();
+    let cluster = world.save_key(&world.auth).await;
+    let new = line();
+    assert_eq!(keys::sealed_with(&world.auth.db, &lost).await.unwrap(), Some(vec!["Key".to_owned()]));
+    assert_eq!(keys::sealed_with(&world.auth.db, "0123456789abcdef").await.unwrap(), None);
+
+    keys::forget(&world.auth.db, &lost).await.unwrap();
+
+    assert_eq!(keys::needed(&world.auth.db).await.unwrap(), Vec::<String>::new());
+    let after = world.start(parsed(&new)).await.unwrap();
+    assert!(!world.opens(&after, cluster).await);
+    let listed = after.credentials().await.unwrap().remove(0);
+    assert_eq!((listed.label.as_str(), listed.clusters.as_slice()), ("Key", [cluster].as_slice()));
+    assert_eq!(after.open(listed.id, cluster).await, Err(CredentialError::Unreadable));
+    assert_eq!(keys::rewrap(&world.auth.db, &parsed(&new)).await.unwrap(), 0, "it stays as it is");
+    let statuses = keys::status(&world.auth.db, &parsed(&new)).await.unwrap();
+    let shown: Vec<_> = statuses.iter().map(|key| (key.is_in_use, key.is_forgotten, key.credentials)).collect();
+    assert_eq!(shown, [(true, false, 0), (false, true, 1)]);
+
+    let again = NewSecret::AwsAccessKey {
+        access_key_id: Secret::new("AKIACANARY0KEY0ID0WX"),
+        secret_access_key: Secret::new("CANARYsecret/access+key0123456789ABCDEFG"),
+    };
+    after.change_credential(&BY, listed.id, None, Some(again)).await.unwrap();
+    assert!(world.opens(&after, cluster).await, "saved anew it is readable for the same cluster");
+    let other = world.start(parsed(&line())).await;
+    assert!(matches!(other, Err(KeysError::WrongKey { .. })), "the new key is as needed as any: {:?}", other.err());
+}
+
+async fn a_forgotten_key_that_turns_up_opens_as_before(world: World) {
+    let cluster = world.save_key(&world.auth).await;
+    keys::forget(&world.auth.db, &root_keys().in_use().to_string()).await.unwrap();
+    let new = line();
+    drop(world.start(parsed(&new)).await.unwrap());
+
+    let found = world.start(parsed(&format!("{new}a2V5IG9mIHRoZSB0ZXN0cyBvZiBhdXRoLXNlcnZpY2U="))).await.unwrap();
+
+    assert!(world.opens(&found, cluster).await);
+    let alone = world.start(parsed(&new)).await;
+    assert!(matches!(alone, Err(KeysError::Missing { .. })), "needed again: {:?}", alone.err());
 }
 
 async fn of_two_that_start_with_different_keys_at_once_one_is_refused(world: World) {

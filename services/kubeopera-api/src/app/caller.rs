@@ -105,7 +105,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::BindCredential
         | Action::ReleaseCredential
         | Action::OpenCredential
-        | Action::RotateEncryptionKey => false,
+        | Action::RotateEncryptionKey
+        | Action::ForgetEncryptionKey => false,
     }
 }
 
