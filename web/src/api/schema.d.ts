@@ -136,6 +136,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimates what a cluster would cost in a month.
+         * @description Only list prices that are known are counted, and each says where it is from; what has none is named.
+         */
+        post: operations["estimate_cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/kubeconfig-check": {
         parameters: {
             query?: never;
@@ -526,6 +546,28 @@ export interface paths {
         /** Tries whether trees can be written to a Git repository, the given one or else the present one. Nothing is written. */
         post: operations["check_git_setting"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/registry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells the registry credential that new clusters get. */
+        get: operations["get_registry_setting"];
+        /**
+         * Sets the registry credential that new clusters get, unless they bring their own.
+         * @description Clusters that got the one of before get this one, too; those that had none stay without.
+         */
+        put: operations["put_registry_setting"];
+        post?: never;
+        /** Forgets the registry credential that new clusters get. Clusters that got it keep it. */
+        delete: operations["delete_registry_setting"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1039,6 +1081,7 @@ export interface components {
             admin_username?: string | null;
             /** @description Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name. */
             git_path?: string | null;
+            registry?: components["schemas"]["RegistryCredential"] | null;
         };
         /** @description A cluster to create. */
         ClusterToCreate: {
@@ -1078,6 +1121,29 @@ export interface components {
             admin_username?: string | null;
             /** @description Folder of the cluster's tree in the Git repository; without it fluxcd/clusters/ and the name. */
             git_path?: string | null;
+        };
+        /** @description A cluster somebody thinks of. */
+        ClusterToEstimate: {
+            /** @description `aws` or `gcp`. */
+            provider: string;
+            /** @description `vanilla_kubeadm`, `managed_eks` or `managed_gke`. */
+            topology: string;
+            /** @description Region of the provider, such as eu-north-1. */
+            region: string;
+            /** @description As for creating the cluster. */
+            kubernetes_version: string;
+            /**
+             * Format: int32
+             * @description Worker nodes.
+             */
+            node_count: number;
+            /** @description Size of each node, and of each control-plane node of `vanilla_kubeadm`. */
+            instance_type: string;
+            /**
+             * Format: int32
+             * @description Control-plane nodes, for `vanilla_kubeadm` only; 1 if left out.
+             */
+            control_plane_count?: number | null;
         };
         /** @description A cluster's CPU and memory. */
         ClusterUsage: {
@@ -1311,6 +1377,35 @@ export interface components {
          * @enum {string}
          */
         Encoding: "text" | "base64";
+        /** @description What a cluster would cost, at list prices, in US dollars a month of 730 hours. */
+        Estimate: {
+            /**
+             * Format: double
+             * @description The sum of all items. Null if none has a price.
+             */
+            monthly: number | null;
+            /** @description What is in the sum. */
+            items: components["schemas"]["EstimatedItem"][];
+            /** @description What costs something as well and is not in the sum, as sentences. */
+            not_priced: string[];
+        };
+        /** @description A part of an estimate. */
+        EstimatedItem: {
+            /** @description What it is, such as Nodes. */
+            what: string;
+            /**
+             * Format: int64
+             * @description How many of it.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description What all of it costs in a month.
+             */
+            monthly: number;
+            /** @description How that comes about, and who says so since when. */
+            basis: string;
+        };
         /** @description Something about a kubeconfig, and what to do about it. */
         Finding: {
             /** @description One word for programs, stable over versions. */
@@ -1913,6 +2008,29 @@ export interface components {
             /** @description Finds the request in the log. */
             request_id: string;
         };
+        /** @description A credential to pull images and charts from a registry with. */
+        RegistryCredential: {
+            /** @description Host of the registry, with its port if it has one, such as ghcr.io or registry.acme.com:5000. */
+            server: string;
+            /** @description User name. */
+            username: string;
+            /**
+             * Format: password
+             * @description Password or token that may pull.
+             */
+            password: string;
+        };
+        /** @description The registry credential that new clusters get. */
+        RegistrySetting: {
+            credential: components["schemas"]["RegistryUser"] | null;
+        };
+        /** @description A registry credential, as much as ever leaves of it. */
+        RegistryUser: {
+            /** @description Host of the registry, such as ghcr.io. */
+            server: string;
+            /** @description User name. */
+            username: string;
+        };
         /** @description How much of a cluster's CPU or memory is in use. Millicores or bytes. */
         ResourceUsage: {
             /**
@@ -2124,7 +2242,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
@@ -2197,7 +2315,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
@@ -2624,6 +2742,66 @@ export interface operations {
             };
             /** @description The cluster's name or its folder in Git is known already, or the new credential's label */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterToEstimate"];
+            };
+        };
+        responses: {
+            /** @description The estimate */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Estimate"];
+                };
+            };
+            /** @description The request is not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4533,6 +4711,158 @@ export interface operations {
             };
             /** @description A field is not acceptable */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_registry_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is not secret of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrySetting"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_registry_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegistryCredential"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrySetting"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is not acceptable */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_registry_setting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description None is set */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
