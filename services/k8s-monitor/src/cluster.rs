@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::{FutureExt, join};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_monitor_contract::{Freshness, Glance, Snapshot};
 use kube::Client;
 use tokio::{
@@ -32,7 +32,7 @@ const ASKED_EVERY: Duration = Duration::from_secs(10);
 const DOUBTED: Duration = Duration::from_secs(4);
 /// The same when a component of the control plane is, or may soon be, ill.
 const UNEASY: Duration = Duration::from_secs(2);
-/// The same for clusters that are unreachable.
+/// The same for clusters that have been unreachable for a while.
 const UNREACHABLE: Duration = Duration::from_secs(20);
 /// Between two measurements. metrics-server itself takes one every 15 seconds.
 const MEASURED_EVERY: Duration = Duration::from_secs(30);
@@ -163,6 +163,8 @@ impl Cluster {
             // A fault of ours in what one cluster sends is no reason to show no cluster any more.
             if std::panic::AssertUnwindSafe(keeping).catch_unwind().await.is_err() {
                 tracing::error!(cluster = %self.id, "watching a cluster failed because of a fault of KubeOpera; it is begun anew");
+                *self.state() = State::default();
+                self.reachable.send_replace(false);
                 sleep(UNREACHABLE).await;
             }
         }
@@ -197,7 +199,7 @@ impl Cluster {
                 }
                 Err(refusal) => {
                     self.fails(refusal.trouble.clone());
-                    let is_lost = self.state().standing.is_unreachable();
+                    let is_lost = self.state().standing.is_lost_for_long();
                     let pause = if is_lost { UNREACHABLE } else { DOUBTED };
                     (pause.max(refusal.retry_after.unwrap_or_default()), Some(refusal.trouble))
                 }
@@ -266,7 +268,8 @@ impl Cluster {
                 let state = self.state();
                 (state.next_due(), state.changes() != self.published().changes)
             };
-            let due = due.map_or(LONG, |due| Timestamp::now().duration_until(due).unsigned_abs());
+            let due =
+                due.map_or(LONG, |due| Timestamp::now().duration_until(due).max(SignedDuration::ZERO).unsigned_abs());
             let wake = Instant::now() + due;
             let wake = if has_untold { wake.min(details_told + DETAILS_EVERY) } else { wake };
             tokio::select! {

@@ -6,6 +6,8 @@ use vocabulary::Trouble;
 
 /// A cluster is called unreachable only after so many failures in a row: one lost packet is none.
 const FAILURES: u32 = 3;
+/// After so many it is no restart any more.
+const MANY_FAILURES: u32 = 15;
 
 /// Whether a cluster answers, since when not, and why.
 #[derive(Debug, Default)]
@@ -40,10 +42,15 @@ impl Standing {
         self.why = Some(why);
     }
 
-    /// Unreachable clusters are asked less often, and nothing else is asked of them.
+    /// Whether that has been so for some time. Nothing else is asked of unreachable clusters.
     pub(crate) const fn is_unreachable(&self) -> bool {
         // Of a cluster that never answered nothing is known that could be kept.
         self.failures >= FAILURES || (self.failures > 0 && self.heard.is_none())
+    }
+
+    /// Such clusters are asked less often.
+    pub(crate) const fn is_lost_for_long(&self) -> bool {
+        self.failures >= MANY_FAILURES
     }
 
     /// Why the last attempt failed; none if it did not.

@@ -55,7 +55,7 @@ struct Listed {
 }
 
 impl Listed {
-    fn begins(&mut self) {
+    const fn begins(&mut self) {
         self.is_overfull = false;
         self.skipped = 0;
     }
@@ -91,8 +91,7 @@ impl State {
     }
 
     pub(crate) const fn node_list_begins(&mut self) {
-        self.node_list.is_overfull = false;
-        self.node_list.skipped = 0;
+        self.node_list.begins();
         self.nodes.list_begins();
     }
 
@@ -130,7 +129,7 @@ impl State {
         }
     }
 
-    pub(crate) fn pod_list_begins(&mut self) {
+    pub(crate) const fn pod_list_begins(&mut self) {
         self.pod_list.begins();
         self.pods.list_begins();
     }

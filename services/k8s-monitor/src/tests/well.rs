@@ -1,5 +1,7 @@
 //! Clusters that answer as Kubernetes does.
 
+use std::time::Duration;
+
 use k8s_monitor_contract::{Assessed, Monitor, NodeCount, Penalty};
 use serde_json::json;
 use testkit_hostile_api_server::Cluster;
@@ -109,7 +111,7 @@ async fn usage_is_of_the_nodes_that_are_measured_and_says_so() {
     score(&engine, watched.id, 90.0).await;
 
     watched.cluster.say(METRICS, 503, "service unavailable");
-    engine.refresh(std::time::Duration::from_secs(20)).await;
+    engine.refresh(Duration::from_secs(20)).await;
     let seen = score(&engine, watched.id, 100.0).await;
     let usage = seen.usage.as_ref().unwrap();
     assert_eq!(usage.cpu.used, None);
@@ -138,11 +140,11 @@ async fn the_control_plane_is_judged_by_readyz_and_by_the_leases_of_its_componen
         500,
         "[+]ping ok\n[-]poststarthook/x failed: reason withheld\nreadyz check failed\n",
     );
-    engine.refresh(std::time::Duration::from_secs(20)).await;
+    engine.refresh(Duration::from_secs(20)).await;
     score(&engine, watched.id, 77.0).await;
 
     watched.cluster.say("/readyz", 200, "ok");
-    engine.refresh(std::time::Duration::from_secs(20)).await;
+    engine.refresh(Duration::from_secs(20)).await;
     score(&engine, watched.id, 100.0).await;
 }
 

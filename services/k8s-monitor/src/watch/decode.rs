@@ -60,10 +60,12 @@ impl Text<'_> {
         self.0.parse().ok()
     }
 
-    /// As a name that is kept: none if it is empty, and never longer than a name can be.
+    /// As a name that is kept: none if it is empty, never longer than a name can be, and nothing that a terminal would act
+    /// on.
     pub(crate) fn kept(&self) -> Option<String> {
         let end = self.0.floor_char_boundary(LONGEST_NAME);
-        self.0.get(..end).filter(|text| !text.is_empty()).map(str::to_owned)
+        let text = self.0.get(..end).filter(|text| !text.is_empty())?;
+        Some(text.chars().filter(|c| !c.is_control()).collect())
     }
 }
 
