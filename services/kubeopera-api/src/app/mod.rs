@@ -5,6 +5,7 @@ mod caller;
 pub(crate) mod clusters;
 pub(crate) mod connect;
 pub(crate) mod create;
+pub(crate) mod estimate;
 mod credentials;
 pub(crate) mod describe;
 mod doctor;

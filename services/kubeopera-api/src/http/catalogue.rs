@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 use cluster_provisioner_catalogue::{AS_OF, Catalogue, Cloud, InstanceType, Region, Release, Support, TopologyName};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::civil::Date;
 use serde::Serialize;
 use service_kit::{Problem, ProblemBody};
@@ -138,7 +138,7 @@ pub(crate) async fn get_catalogue(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let catalogue = platform.catalogue(&caller).await?;
-    Ok(etag::answer(&headers, None, &CatalogueView::of(catalogue, today())))
+    Ok(kept(etag::answer(&headers, None, &CatalogueView::of(catalogue, today()))))
 }
 
 /// Lists the instance types that a region offers.
@@ -171,7 +171,13 @@ pub(crate) async fn list_instance_types(
             .hint("GET /api/v1/catalogue lists those it knows.")
     })?;
     let items = catalogue.instance_types(region).map(InstanceTypeView::from).collect();
-    Ok(etag::answer(&headers, None, &InstanceTypeList { items }))
+    Ok(kept(etag::answer(&headers, None, &InstanceTypeList { items })))
+}
+
+/// The same for everybody, and no secret: a browser may keep it, and asks each time whether it is still so.
+fn kept(mut answer: Response) -> Response {
+    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    answer
 }
 
 impl CatalogueView {

@@ -6,6 +6,7 @@ mod catalogue;
 mod clusters;
 mod connect;
 mod create;
+mod estimate;
 mod credentials;
 mod describe;
 mod etag;
@@ -96,6 +97,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
         .routes(routes!(parting::get_receipt))
         .routes(routes!(create::create_cluster))
+        .routes(routes!(estimate::estimate_cluster))
         .routes(routes!(catalogue::get_catalogue))
         .routes(routes!(catalogue::list_instance_types))
         .routes(routes!(events::stream_events))

@@ -31,6 +31,7 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
     // It spends money and takes a credential, which only administrators see.
     ("POST", "/api/v1/clusters/create", [401, 403, 403, 415]),
+    ("POST", "/api/v1/clusters/estimate", [401, 415, 415, 415]),
     ("POST", "/api/v1/clusters/kubeconfig-check", [401, 403, 415, 415]),
     ("POST", "/api/v1/clusters/register", [401, 403, 201, 200]),
     ("GET", "/api/v1/clusters/multi", [401, 200, 200, 200]),
