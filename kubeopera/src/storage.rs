@@ -257,10 +257,11 @@ mod tests {
     async fn a_key_that_is_lost_is_forgotten_only_by_who_types_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let lost = started(folder.path(), None).await.unwrap().in_use().to_string();
-        let data = DataFolder::open(folder.path()).unwrap();
         let storage = Storage { data: None, database_url: None, encryption_key_file: None };
-        let database = storage.database(&data).await.unwrap();
         let forget = async |key: &str, typed: &str| {
+            // As long as it is open nobody else opens it.
+            let data = DataFolder::open(folder.path()).unwrap();
+            let database = storage.database(&data).await.unwrap();
             let answer = forget(&storage, &data, &database, key, &mut typed.as_bytes()).await;
             answer.map_err(|error| error.to_string())
         };

@@ -6,7 +6,8 @@ use axum::body::Body;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use jiff::Timestamp;
 use serde_json::json;
-use testkit_oidc::{CLIENT_ID, Liar, Signature};
+use testkit_oidc::{CLIENT_ID, CLIENT_SECRET, Liar, RealProvider, Signature};
+use vocabulary::Secret;
 
 use super::{
     World, on_both_databases,
@@ -16,6 +17,7 @@ use super::{
 on_both_databases! {
     without_a_provider_people_log_in_with_passwords_only
     whoever_the_provider_logs_in_is_back_where_they_wanted_with_a_new_session
+    a_certified_provider_sends_people_back_logged_in
     whoever_comes_back_twice_or_from_elsewhere_is_rejected
     a_token_that_lies_logs_nobody_in
     nobody_is_sent_to_another_site
@@ -27,13 +29,17 @@ const CALLBACK: &str = "/api/v1/session/oidc/callback";
 
 impl World {
     async fn with_provider(self, liar: &Liar) -> Self {
+        self.with_issuer(&liar.issuer, None).await
+    }
+
+    async fn with_issuer(self, issuer: &str, client_secret: Option<Secret>) -> Self {
         let settings = ProviderSettings {
             name: "Acme".to_owned(),
-            issuer: liar.issuer.parse().unwrap(),
+            issuer: issuer.parse().unwrap(),
             client_id: CLIENT_ID.to_owned(),
-            client_secret: None,
+            client_secret,
             redirect_uri: format!("https://kubeopera.acme.com{CALLBACK}").parse().unwrap(),
-            scopes: Vec::new(),
+            scopes: ["profile", "email", "groups"].map(str::to_owned).to_vec(),
             groups_claim: "groups".to_owned(),
             roles: GroupRoles { groups: vec![("staff".to_owned(), Role::Viewer)], without_group: None },
         };
@@ -117,6 +123,28 @@ async fn whoever_the_provider_logs_in_is_back_where_they_wanted_with_a_new_sessi
     let row = |words: &[&str]| rows.iter().filter(|row| words.iter().all(|word| row.contains(word))).count();
     assert_eq!(row(&["log_in", "done", "viewer@127.0.0.1"]), 1);
     assert!(!rows.concat().contains("CANARY"));
+}
+
+async fn a_certified_provider_sends_people_back_logged_in(world: World) {
+    let real = RealProvider::start(&format!("https://kubeopera.acme.com{CALLBACK}")).await.unwrap();
+    let world = world.with_issuer(&real.issuer, Some(Secret::new(CLIENT_SECRET))).await;
+    real.log_in_as("1", json!({"email": "viewer@acme.com", "groups": ["staff"]})).await.unwrap();
+
+    let departing = world.follow("/api/v1/session/oidc?return_to=/clusters", "").await;
+    let back = real.visit(&location(&departing).parse().unwrap()).await.unwrap();
+    let back = back.as_str().strip_prefix("https://kubeopera.acme.com").unwrap();
+    let arrived = world.follow(back, &cookies(&departing.headers).remove(0)).await;
+
+    assert_eq!((arrived.status, location(&arrived).as_str()), (StatusCode::SEE_OTHER, "/clusters"));
+    let session = cookies(&arrived.headers).remove(0);
+    assert_eq!(world.get("/api/v1/session", &session).await.json()["user"]["username"], "viewer@acme.com");
+
+    real.refuse().await.unwrap();
+    let departing = world.follow("/api/v1/session/oidc", "").await;
+    let back = real.visit(&location(&departing).parse().unwrap()).await.unwrap();
+    let back = back.as_str().strip_prefix("https://kubeopera.acme.com").unwrap();
+    let arrived = world.follow(back, &cookies(&departing.headers).remove(0)).await;
+    assert_eq!(location(&arrived), "/login?refused=oidc_not_logged_in");
 }
 
 async fn whoever_comes_back_twice_or_from_elsewhere_is_rejected(world: World) {
