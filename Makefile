@@ -46,9 +46,17 @@ check: web $(CARGO_DENY)
 .PHONY: test-rust
 test-rust: local-cluster
 	@tools/moto
+	@tools/schemathesis
 	@tools/oidc-provider
 	@echo "» Testing the Rust workspace"
 	cargo test --locked --workspace
+
+## test-api: whatever is asked, the API answers as its document says
+.PHONY: test-api
+test-api: web
+	@tools/schemathesis
+	@echo "» Trying the API against its own document"
+	cargo test --locked --package kubeopera-api conformance
 
 ## test-web: types, lints and component tests of the dashboard
 .PHONY: test-web
@@ -73,6 +81,8 @@ test-stack: web local-cluster
 .PHONY: bench
 bench: local-cluster
 	$(LOCAL_CLUSTER) bench
+	CARGO_TARGET_DIR=$(KUBEOPERA_CACHE)/bench nice cargo build --locked --release --package kubeopera-api-bench
+	KUBEOPERA_LOCAL_CLUSTER_SOURCE=$(CURDIR)/local-cluster $(KUBEOPERA_CACHE)/bench/release/kubeopera-api-bench
 
 ## generate: write the files that follow from code
 .PHONY: generate

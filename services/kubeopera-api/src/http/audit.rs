@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::{
     page::{self, Limit},
-    query::Query,
+    query::{Query, at_most},
 };
 use crate::{
     app::{Caller, Platform},
@@ -37,6 +37,7 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(crate) struct WantedRows {
     /// Who did it: the id of a person or a cluster, or the name that somebody logs in with.
+    #[serde(default, deserialize_with = "at_most::<320, _>")]
     #[param(max_length = 320)]
     who: Option<String>,
     /// What was done.
@@ -44,6 +45,7 @@ pub(crate) struct WantedRows {
     #[param(value_type = Option<Actions>, inline)]
     action: Option<Action>,
     /// To which object: its id.
+    #[serde(default, deserialize_with = "at_most::<500, _>")]
     #[param(max_length = 500)]
     object: Option<String>,
     /// What came of it.
@@ -64,6 +66,7 @@ pub(crate) struct WantedRows {
 #[into_params(parameter_in = Query)]
 pub(crate) struct WantedPage {
     /// Who did it: the id of a person or a cluster, or the name that somebody logs in with.
+    #[serde(default, deserialize_with = "at_most::<320, _>")]
     #[param(max_length = 320)]
     who: Option<String>,
     /// What was done.
@@ -71,6 +74,7 @@ pub(crate) struct WantedPage {
     #[param(value_type = Option<Actions>, inline)]
     action: Option<Action>,
     /// To which object: its id.
+    #[serde(default, deserialize_with = "at_most::<500, _>")]
     #[param(max_length = 500)]
     object: Option<String>,
     /// What came of it.

@@ -16,7 +16,7 @@ use vocabulary::{Provider, Region};
 use super::{
     etag, page,
     page::Limit,
-    query::{Query, Several},
+    query::{Query, Several, at_most},
 };
 use crate::{
     app::{Caller, Platform, clusters::WantedPage},
@@ -60,6 +60,7 @@ pub(crate) struct WantedClusters {
     #[param(value_type = Option<String>)]
     label: Several<Selector>,
     /// Part of the name.
+    #[serde(default, deserialize_with = "at_most::<40, _>")]
     #[param(max_length = 40)]
     q: Option<String>,
     /// Clusters a page, 100 unless said otherwise.

@@ -6,15 +6,16 @@ mod catalogue;
 mod clusters;
 mod connect;
 mod create;
-mod estimate;
 mod credentials;
 mod describe;
+mod estimate;
 mod etag;
 mod events;
 mod fields;
 mod git_setting;
 mod health;
 mod kubeconfig_check;
+mod metrics;
 mod monitor;
 mod page;
 mod parting;
@@ -47,7 +48,11 @@ use tower_http::{
 };
 use utoipa::{
     OpenApi,
-    openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
+    openapi::{
+        ContentBuilder, PathItem, Ref, ResponseBuilder,
+        path::Operation,
+        security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
+    },
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -91,6 +96,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(clusters::list_clusters))
         .routes(routes!(clusters::register_cluster))
         .routes(routes!(clusters::get_cluster, describe::change_cluster, parting::delete_cluster))
+        .routes(routes!(metrics::tell_prometheus))
         .routes(routes!(monitor::compare_clusters))
         .routes(routes!(monitor::monitor_cluster))
         .routes(routes!(retry::retry_cluster))
@@ -137,10 +143,30 @@ pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = OpenApiRouter::with_openapi(Document::openapi()).merge(routes).into_openapi();
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(session::COOKIE)));
     let token = SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("ko_pat_…").build());
+    for item in document.paths.paths.values_mut() {
+        let PathItem { put, post, delete, patch, .. } = item;
+        for operation in [put, post, delete, patch].into_iter().flatten().filter(|one| one.request_body.is_some()) {
+            say_what_becomes_of_bodies(operation);
+        }
+    }
     let schemes = &mut document.components.get_or_insert_default().security_schemes;
     schemes.insert("session".to_owned(), cookie.into());
     schemes.insert("token".to_owned(), token.into());
     document
+}
+
+/// What any route may answer that takes a body.
+fn say_what_becomes_of_bodies(operation: &mut Operation) {
+    let refusals = [
+        ("400", "The body is not JSON"),
+        ("413", "The body is larger than is accepted here"),
+        ("415", "The body is not said to be JSON"),
+    ];
+    for (status, description) in refusals {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+        let response = ResponseBuilder::new().description(description).content("application/problem+json", content);
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| response.build().into());
+    }
 }
 
 /// The whole surface: API, health, dashboard.

@@ -52,6 +52,15 @@ fn refused(detail: &'static str, key: Option<&str>) -> Problem {
     }
 }
 
+/// A text of at most so many characters that can be in a database and in a log: no control characters.
+pub(super) fn at_most<'de, const MOST: usize, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let is_fine = |text: &String| text.chars().count() <= MOST && !text.contains(char::is_control);
+    if text.as_ref().is_none_or(is_fine) { Ok(text) } else { Err(D::Error::custom("a text that is too long or odd")) }
+}
+
 /// Several values of a key, separated by commas.
 #[derive(Debug)]
 pub(super) struct Several<T>(pub(super) Vec<T>);

@@ -4,6 +4,7 @@
 mod allowances;
 mod audit;
 mod catalogue;
+mod conformance;
 mod connect;
 mod create;
 mod credentials;

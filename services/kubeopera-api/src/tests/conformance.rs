@@ -1,0 +1,83 @@
+//! The API against its own document: schemathesis makes up requests of every kind, good and bad, and judges each answer.
+
+use std::{env, path::PathBuf, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::{net::TcpListener, process::Command};
+use tokio_util::sync::CancellationToken;
+use vocabulary::Actor;
+
+use super::{World, on_both_databases};
+use crate::config::{Allowance, Allowances, Config};
+
+/// Requests of a kind for each route.
+const EXAMPLES: &str = "8";
+/// Judged is whatever the document promises. Left out is that a request of the right shape is accepted: whether an object
+/// is there, or a kubeconfig leads to a cluster, no shape can say. And that a request with a wrong cookie is refused: it
+/// comes with a good token, and one of the two is enough. Who is let in where is what the table of routes and roles is for.
+const NOT_JUDGED: &str = "positive_data_acceptance,ignored_auth";
+/// A stream without an end, which has tests of its own.
+const ENDLESS: &str = "/api/v1/events";
+
+on_both_databases! {
+    whatever_is_asked_the_answer_is_one_of_the_document_and_never_a_fault_of_ours
+}
+
+async fn whatever_is_asked_the_answer_is_one_of_the_document_and_never_a_fault_of_ours(world: World) {
+    let platform = &world.platform;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let endless = Allowance { times: 1_000_000, within: Duration::from_secs(60) };
+    let allowances = Allowances { checks: endless, connects: endless, creates: endless };
+    let shutdown = CancellationToken::new();
+    let served = tokio::spawn(crate::run(
+        Config { allowances, ..Config::default() },
+        listener,
+        platform.db.clone(),
+        platform.client.clone(),
+        platform.auth.clone(),
+        platform.scaffolder.clone(),
+        platform.monitor.clone(),
+        platform.defaults.clone(),
+        shutdown.clone(),
+    ));
+    let document = world.folder.path().join("openapi.json");
+    std::fs::write(&document, crate::openapi_json().unwrap()).unwrap();
+    let administrator = world.user("administrator").await.parse().unwrap();
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(24);
+    let label = "schemathesis".parse().unwrap();
+    let token = platform.auth.make_token(&Actor::KubeOpera, administrator, &label, tomorrow).await.unwrap();
+
+    let run = Command::new(program())
+        .current_dir(world.folder.path())
+        .arg("run")
+        .arg(&document)
+        .args(["--url", &url, "--workers", "1", "--phases", "examples,coverage,fuzzing"])
+        .args(["--max-examples", EXAMPLES, "--generation-deterministic"])
+        .args(["--exclude-path", ENDLESS, "--checks", "all", "--exclude-checks", NOT_JUDGED])
+        .args(["--request-timeout", "20", "--warnings", "off", "--no-color", "--continue-on-failure"])
+        .args(["--header", &format!("Authorization: Bearer {}", token.secret.reveal())])
+        .kill_on_drop(true)
+        .output();
+    let run = tokio::time::timeout(Duration::from_secs(240), run).await.expect("it does not end").unwrap();
+
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    shutdown.cancel();
+    served.await.unwrap().unwrap();
+    audit_log::verify(platform.db.clone(), None).await.unwrap();
+}
+
+/// Where `tools/schemathesis` installs it, or wherever it is.
+fn program() -> PathBuf {
+    let cache = env::var_os("KUBEOPERA_CACHE").map(PathBuf::from).or_else(|| {
+        let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+        env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home).map(|cache| cache.join("kubeopera"))
+    });
+    let installed = cache.map(|cache| cache.join("tools/schemathesis/bin"));
+    let in_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let mut programs = installed.into_iter().chain(in_path).map(|folder| folder.join("schemathesis"));
+    programs
+        .find(|program| program.is_file())
+        .expect("schemathesis is needed for this test. Install it with: tools/schemathesis")
+}
