@@ -75,6 +75,10 @@ impl Drawing {
         Self { number: 0, view: MultiCluster::default(), since: Vec::new(), summary_since: 0, tag, json: Bytes::new() }
     }
 
+    pub(crate) const fn view(&self) -> &MultiCluster {
+        &self.view
+    }
+
     pub(crate) fn after(before: &Self, view: MultiCluster) -> Self {
         let number = before.number + 1;
         let earlier: HashMap<ClusterId, (&Row, u64)> =

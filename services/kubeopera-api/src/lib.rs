@@ -11,6 +11,7 @@ mod fleet;
 mod http;
 mod installation;
 mod listing;
+mod metrics;
 mod resources;
 mod settings;
 mod store;

@@ -21,6 +21,18 @@ pub enum Standing {
     SettingUp,
 }
 
+impl Standing {
+    /// As it is written in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Degraded => "degraded",
+            Self::Unreachable => "unreachable",
+            Self::SettingUp => "setting_up",
+        }
+    }
+}
+
 /// How far a cluster is on its way to being managed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setup {

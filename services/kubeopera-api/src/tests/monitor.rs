@@ -26,6 +26,7 @@ on_both_databases! {
     open_pages_are_told_the_rows_that_changed
     every_number_about_a_cluster_is_the_same_wherever_it_is_shown
     a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros
+    prometheus_is_told_what_is_known_and_nothing_else
 }
 
 /// A k8s-monitor whose clusters are as the test says.
@@ -249,4 +250,58 @@ async fn a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros(world: World) {
     for field in ["health", "nodes", "usage", "cost"] {
         assert_eq!(detail[field], Value::Null, "{field}");
     }
+}
+
+async fn prometheus_is_told_what_is_known_and_nothing_else(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+    world.monitor.see(glance(id, 92.5));
+    multi(&world, &cookie, |view| view["summary"]["healthy"] == 1).await;
+
+    let told = world.get("/metrics", &cookie).await;
+
+    assert_eq!(told.headers[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
+    let sample = |name: &str| {
+        let line = format!("{name}{{cluster=\"home\",id=\"{id}\"}} ");
+        told.text.lines().find_map(|text| text.strip_prefix(&line)).map(str::to_owned)
+    };
+    assert_eq!(sample("kubeopera_cluster_health_score").as_deref(), Some("92.5"));
+    assert_eq!(sample("kubeopera_cluster_cpu_used_cores").as_deref(), Some("0.5"));
+    assert_eq!(sample("kubeopera_cluster_cost_usd_per_month").as_deref(), Some("60.736"));
+    assert!(told.text.contains("kubeopera_clusters{standing=\"healthy\"} 1\n"), "{}", told.text);
+    for line in told.text.lines().filter(|line| !line.starts_with('#')) {
+        let value = line.rsplit(' ').next().unwrap();
+        assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+    }
+
+    let mut gone = glance(id, 92.5);
+    gone.freshness.unreachable =
+        Some(Unreachable { since: Timestamp::UNIX_EPOCH, reason: "Nobody answers.".to_owned() });
+    world.monitor.see(gone);
+    let told = world.get("/metrics", &cookie).await.text;
+    assert!(told.contains(&format!("kubeopera_cluster_up{{cluster=\"home\",id=\"{id}\"}} 0\n")), "{told}");
+    assert!(!told.contains("kubeopera_cluster_health_score"), "{told}");
+}
+
+/// Every metric that a file under deploy/observability names.
+fn metrics_named_in(file: &str) -> Vec<String> {
+    let path = format!("{}/../../deploy/observability/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("kubeopera_")).map(str::to_owned).collect()
+}
+
+#[test]
+fn dashboard_and_alerts_use_no_metric_that_is_not_there() {
+    let there = crate::metrics::names();
+    for file in ["grafana-dashboard.json", "alerts.yaml"] {
+        let named = metrics_named_in(file);
+        assert!(named.len() > 3, "{file}");
+        for name in named {
+            assert!(there.contains(&name.as_str()), "{file} names {name}");
+        }
+    }
+    let dashboard = format!("{}/../../deploy/observability/grafana-dashboard.json", env!("CARGO_MANIFEST_DIR"));
+    let _: Value = serde_json::from_str(&std::fs::read_to_string(dashboard).unwrap()).unwrap();
 }

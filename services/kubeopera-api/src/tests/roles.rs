@@ -38,6 +38,7 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("GET", "/api/v1/clusters/{id}/monitor", [401, 404, 404, 404]),
     ("GET", "/api/v1/catalogue", [401, 200, 200, 200]),
     ("GET", "/api/v1/catalogue/{provider}/{region}/instance-types", [401, 404, 404, 404]),
+    ("GET", "/metrics", [401, 200, 200, 200]),
     ("GET", "/api/v1/events", [401, 200, 200, 200]),
     ("GET", "/api/v1/users", [401, 403, 403, 200]),
     ("POST", "/api/v1/users", [401, 403, 403, 415]),
