@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use vocabulary::Secret;
 
@@ -15,6 +16,20 @@ use vocabulary::Secret;
 pub(crate) struct DataFolder {
     path: PathBuf,
     _lock: File,
+}
+
+/// Where a command finds the data of a KubeOpera.
+#[derive(Args)]
+pub(crate) struct DataPath {
+    /// Where KubeOpera keeps its data [default: ~/.local/share/kubeopera]
+    #[arg(long, value_name = "FOLDER", env = "KUBEOPERA_DATA")]
+    data: Option<PathBuf>,
+}
+
+impl DataPath {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(DataFolder::usual_path)
+    }
 }
 
 /// The two credentials of the built-in Git repository.
@@ -32,9 +47,15 @@ struct StoredGitPasswords {
 }
 
 impl DataFolder {
+    /// The folder of who names none.
+    pub(crate) fn usual_path() -> PathBuf {
+        let folder = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self::default_path(folder("XDG_DATA_HOME"), folder("HOME"))
+    }
+
     /// `$XDG_DATA_HOME/kubeopera`, by default `~/.local/share/kubeopera`; who has no home has `/var/lib/kubeopera-data`
     /// (`/var/lib/kubeopera` belongs to local clusters and is deleted with them).
-    pub(crate) fn default_path(data_home: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
+    fn default_path(data_home: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
         data_home
             .or_else(|| home.map(|home| home.join(".local/share")))
             .map_or_else(|| PathBuf::from("/var/lib/kubeopera-data"), |folder| folder.join("kubeopera"))
@@ -113,7 +134,7 @@ impl DataFolder {
     }
 }
 
-fn make_for_owner(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn make_for_owner(folder: &Path) -> anyhow::Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("making the folder {}", folder.display()))
 }

@@ -2,11 +2,15 @@
 
 mod browsers;
 mod data_folder;
+mod health;
 mod identity_provider;
 mod local_cluster;
 mod own_cluster;
+mod price_list;
+mod report;
 mod repository;
 mod storage;
+mod terminal;
 mod up;
 mod welcome;
 
@@ -22,6 +26,13 @@ enum Command {
     /// The keys that cloud credentials are sealed with. Stop KubeOpera first.
     #[command(subcommand)]
     Keys(storage::KeysCommand),
+    /// Print the Multi-Cluster view of a running KubeOpera.
+    Report(report::Options),
+    /// Print the health score of any cluster, once, without a running KubeOpera.
+    Health(health::Options),
+    /// List prices of clouds, and prices of one's own.
+    #[command(subcommand)]
+    Prices(price_list::PricesCommand),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +47,9 @@ fn main() -> ExitCode {
             |runtime| match command {
                 Command::Up(options) => runtime.block_on(up::run(*options)),
                 Command::Keys(command) => runtime.block_on(storage::run(command)),
+                Command::Report(options) => runtime.block_on(report::run(options)),
+                Command::Health(options) => runtime.block_on(health::run(options)),
+                Command::Prices(command) => price_list::run(command),
             },
         );
     match outcome {
