@@ -10,8 +10,10 @@ use std::{
 
 use futures::{FutureExt, join};
 use jiff::{SignedDuration, Timestamp};
-use k8s_monitor_contract::{Freshness, Glance, Snapshot};
+use k8s_monitor_contract::{CostTotal, Freshness, Glance, Snapshot};
+use k8s_monitor_health::ControlPlane;
 use kube::Client;
+use prices::Table;
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, sleep, sleep_until, timeout_at},
@@ -21,7 +23,9 @@ use vocabulary::{ClusterId, Trouble};
 use crate::{
     access::Access,
     kinds::{WatchedEvents, WatchedNodes, WatchedPods},
-    metrics, probe,
+    metrics,
+    pricing::Inventory,
+    probe,
     state::State,
     watch::{Pace, Position, follow},
 };
@@ -36,6 +40,8 @@ const UNEASY: Duration = Duration::from_secs(2);
 const UNREACHABLE: Duration = Duration::from_secs(20);
 /// Between two measurements. metrics-server itself takes one every 15 seconds.
 const MEASURED_EVERY: Duration = Duration::from_secs(30);
+/// An API server that is upgraded is gone for a while first, and its version is only about its price.
+const VERSION_EVERY: Duration = Duration::from_mins(10);
 /// Changes that come together are shown together.
 const TOGETHER: Duration = Duration::from_millis(50);
 /// Until something is due where nothing is.
@@ -47,6 +53,7 @@ const DETAILS_EVERY: Duration = Duration::from_secs(2);
 pub(crate) struct Cluster {
     pub(crate) id: ClusterId,
     revision: watch::Sender<u64>,
+    prices: Arc<Table>,
     state: Mutex<State>,
     published: RwLock<Published>,
     snapshot: Mutex<Option<(u64, Arc<Snapshot>)>>,
@@ -64,6 +71,9 @@ struct Published {
     glance: Arc<Glance>,
     /// The count of changes of the state that were told.
     changes: u64,
+    /// What it costs, and after how many changes of that.
+    cost: Option<CostTotal>,
+    cost_changes: Option<u64>,
 }
 
 /// Rounds of questions to the API server.
@@ -77,7 +87,7 @@ struct Rounds {
 
 impl Cluster {
     /// A cluster of which nothing is known yet. `revision` is the fleet's.
-    pub(crate) fn new(id: ClusterId, revision: watch::Sender<u64>) -> Self {
+    pub(crate) fn new(id: ClusterId, revision: watch::Sender<u64>, prices: Arc<Table>) -> Self {
         let glance = Glance {
             cluster: id,
             revision: next(&revision),
@@ -90,8 +100,9 @@ impl Cluster {
         Self {
             id,
             revision,
+            prices,
             state: Mutex::default(),
-            published: RwLock::new(Published { glance: Arc::new(glance), changes: 0 }),
+            published: RwLock::new(Published { glance: Arc::new(glance), changes: 0, cost: None, cost_changes: None }),
             snapshot: Mutex::default(),
             changed: Notify::new(),
             reachable: watch::Sender::new(false),
@@ -120,14 +131,16 @@ impl Cluster {
             }
             return Arc::clone(snapshot);
         }
+        let has_nodes = state.has_nodes() && state.tally.nodes().is_some();
+        let inventory = has_nodes.then(|| Inventory::of(self.id, &state));
         let snapshot = Arc::new(Snapshot {
             cluster: self.id,
             revision,
             freshness,
             health: state.is_complete().then(|| state.health()),
-            nodes: state.tally.nodes().filter(|_| state.has_nodes()).map(|_| state.nodes()),
+            nodes: inventory.as_ref().map(|inventory| inventory.priced_nodes(&self.prices)),
             usage: state.tally.usage().filter(|_| state.has_nodes()),
-            cost: None,
+            cost: inventory.as_ref().map(|inventory| inventory.cost(&self.prices)),
             events: state.events.shown(),
         });
         *known = Some((state.changes(), Arc::clone(&snapshot)));
@@ -185,16 +198,18 @@ impl Cluster {
 
     /// Asks the API server how it is, time and again.
     async fn ask(&self, client: &Client) {
+        let mut version_asked: Option<Instant> = None;
         loop {
             self.rounds.send_modify(|rounds| rounds.begun += 1);
             let (pause, why_not) = match probe::look(client).await {
                 Ok(found) => {
-                    let mut state = self.state();
-                    state.standing.answers(Timestamp::now());
-                    state.set_control_plane(found.control_plane);
-                    drop(state);
-                    self.changed.notify_one();
-                    self.reachable.send_if_modified(|reachable| !std::mem::replace(reachable, true));
+                    self.answers(found.control_plane);
+                    if version_asked.is_none_or(|asked| asked.elapsed() >= VERSION_EVERY)
+                        && let Some(version) = probe::version(client).await
+                    {
+                        version_asked = Some(Instant::now());
+                        self.change(|state| state.set_version(version));
+                    }
                     (if found.is_uneasy { UNEASY } else { ASKED_EVERY }, None)
                 }
                 Err(refusal) => {
@@ -212,6 +227,15 @@ impl Cluster {
             let pause = pause.mul_f64(rand::random_range(0.9..1.1));
             tokio::select! { () = sleep(pause) => {}, () = self.wanted.notified() => {} }
         }
+    }
+
+    fn answers(&self, control_plane: ControlPlane) {
+        let mut state = self.state();
+        state.standing.answers(Timestamp::now());
+        state.set_control_plane(control_plane);
+        drop(state);
+        self.changed.notify_one();
+        self.reachable.send_if_modified(|reachable| !std::mem::replace(reachable, true));
     }
 
     fn fails(&self, why: Trouble) {
@@ -287,7 +311,7 @@ impl Cluster {
     /// a glance always is, the rest if `tell_details`.
     fn show(&self, tell_details: bool) -> bool {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
-        let shown = &published.glance;
+        let shown = Arc::clone(&published.glance);
         let mut state = self.state();
         state.judge_due(Timestamp::now());
         let mut glance = Glance {
@@ -300,11 +324,19 @@ impl Cluster {
             cost: None,
         };
         let changes = state.changes();
+        let cost_changes = state.cost_changes();
+        let is_priced_anew = published.cost_changes != Some(cost_changes) && glance.nodes.is_some();
+        let inventory = is_priced_anew.then(|| Inventory::of(self.id, &state));
         drop(state);
+        if let Some(inventory) = inventory {
+            published.cost = Some(inventory.cost(&self.prices).total);
+            published.cost_changes = Some(cost_changes);
+        }
+        glance.cost = published.cost.filter(|_| glance.nodes.is_some());
         // That the cluster was heard again is no change.
         let as_of = glance.freshness.as_of.and(shown.freshness.as_of);
         let freshness = Freshness { as_of, ..glance.freshness.clone() };
-        let is_new = Glance { freshness, ..glance.clone() } != **shown;
+        let is_new = Glance { freshness, ..glance.clone() } != *shown;
         let is_told = is_new || (tell_details && changes != published.changes);
         if is_told {
             glance.revision = next(&self.revision);

@@ -14,6 +14,7 @@ mod metrics;
 mod node_names;
 mod nodes;
 mod pods;
+mod pricing;
 mod probe;
 mod standing;
 mod state;
@@ -31,6 +32,7 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use k8s_monitor_contract::{Glance, Late, Monitor, Snapshot};
 use kube::Client;
+use prices::Table;
 use tokio::{sync::watch as signal, time::Instant};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use vocabulary::ClusterId;
@@ -61,6 +63,7 @@ pub struct Engine(Arc<Fleet>);
 struct Fleet {
     clusters: RwLock<HashMap<ClusterId, Watched>>,
     revision: signal::Sender<u64>,
+    prices: Arc<Table>,
 }
 
 struct Watched {
@@ -71,6 +74,11 @@ struct Watched {
 }
 
 impl Engine {
+    /// One that knows what things cost. Without a table nothing is priced, and says so.
+    pub fn priced(prices: Arc<Table>) -> Self {
+        Self(Arc::new(Fleet { prices, ..Fleet::default() }))
+    }
+
     /// Watches these clusters and no others: each by its id, a text that changes when the way to it does, and that way.
     /// What is known of a cluster stays when only the way changes.
     pub fn watch_exactly(&self, wanted: impl IntoIterator<Item = (ClusterId, String, Access)>) {
@@ -81,7 +89,11 @@ impl Engine {
             let watched = match known {
                 Some(known) if known.version == version => known,
                 Some(known) => Watched::begin(known.cluster, version, access),
-                None => Watched::begin(Arc::new(Cluster::new(id, self.0.revision.clone())), version, access),
+                None => Watched::begin(
+                    Arc::new(Cluster::new(id, self.0.revision.clone(), Arc::clone(&self.0.prices))),
+                    version,
+                    access,
+                ),
             };
             clusters.insert(id, watched);
         }

@@ -1,6 +1,9 @@
 //! The nodes of a cluster.
 
-use std::collections::HashMap;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
 
 use k8s_monitor_contract::{CapacityType, Node as Shown, Resources};
 use k8s_monitor_health::{NodeFacts, NodeRef, Tally};
@@ -135,18 +138,41 @@ impl Node<'_> {
     }
 }
 
+impl Kept {
+    fn costs_the_same(&self, other: &Self) -> bool {
+        let what = |kept: &Self| (kept.node.capacity, kept.node.allocatable, kept.node.capacity_type);
+        let names = |kept: &'_ Self| {
+            let node = &kept.node;
+            [&node.instance_type, &node.region, &node.operating_system].map(Clone::clone)
+        };
+        what(self) == what(other) && self.provider == other.provider && names(self) == names(other)
+    }
+}
+
 /// The nodes of a cluster.
 #[derive(Default)]
 pub(crate) struct Nodes {
     by_number: HashMap<NodeRef, Kept>,
     /// Of the present list.
     list: u8,
+    /// Grows with every change of what a node costs.
+    cost_changes: u64,
 }
 
 struct Kept {
     node: Shown,
+    provider: Option<Provider>,
     /// The list that named it last.
     list: u8,
+}
+
+/// Where most of a cluster's nodes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The cloud's name, or unknown.
+    pub(crate) provider: String,
+    /// The region's name, or unknown.
+    pub(crate) region: String,
 }
 
 impl Nodes {
@@ -158,6 +184,7 @@ impl Nodes {
     /// The list is complete: what it did not name is gone.
     pub(crate) fn list_ends(&mut self, tally: &mut Tally) {
         let list = self.list;
+        let before = self.by_number.len();
         self.by_number.retain(|number, kept| {
             let is_there = kept.list == list;
             if !is_there {
@@ -165,6 +192,7 @@ impl Nodes {
             }
             is_there
         });
+        self.cost_changes += u64::from(self.by_number.len() != before);
         self.by_number.shrink_to_fit();
     }
 
@@ -174,9 +202,12 @@ impl Nodes {
         if self.by_number.len() >= MOST && !self.by_number.contains_key(&number) {
             return false;
         }
-        let node = node.shown();
-        tally.set_node(number, &node.name, NodeFacts::from(&node));
-        self.by_number.insert(number, Kept { node, list: self.list });
+        let provider = provider_of(&node.spec.provider_id).map(|(provider, _)| provider);
+        let kept = Kept { node: node.shown(), provider, list: self.list };
+        tally.set_node(number, &kept.node.name, NodeFacts::from(&kept.node));
+        let costs_the_same = self.by_number.get(&number).is_some_and(|before| before.costs_the_same(&kept));
+        self.cost_changes += u64::from(!costs_the_same);
+        self.by_number.insert(number, kept);
         true
     }
 
@@ -186,6 +217,29 @@ impl Nodes {
             && self.by_number.remove(&number).is_some()
         {
             tally.remove_node(number);
+            self.cost_changes += 1;
+        }
+    }
+
+    /// Grows with every change of what a node costs.
+    pub(crate) const fn cost_changes(&self) -> u64 {
+        self.cost_changes
+    }
+
+    /// Where most nodes are; equal counts are decided by name.
+    pub(crate) fn place(&self) -> Place {
+        let most = |names: &mut dyn Iterator<Item = &str>| {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for name in names {
+                *counts.entry(name).or_default() += 1;
+            }
+            let most = counts.into_iter().min_by_key(|(_, count)| Reverse(*count));
+            most.map_or_else(|| Provider::UNKNOWN.to_owned(), |(name, _)| name.to_owned())
+        };
+        let all = || self.by_number.values();
+        Place {
+            provider: most(&mut all().filter_map(|kept| kept.provider.as_ref().map(Provider::as_str))),
+            region: most(&mut all().filter_map(|kept| kept.node.region.as_deref())),
         }
     }
 

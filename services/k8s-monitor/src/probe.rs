@@ -42,6 +42,18 @@ pub(crate) async fn look(client: &Client) -> Result<Found, Refusal> {
     })
 }
 
+/// The API server's version, as it says it: `v1.31.2-eks-7f9249a`.
+pub(crate) async fn version(client: &Client) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        git_version: String,
+    }
+    let answer = in_time(read(client, Attempt("read the version of the API server"), "/version")).await.ok()?;
+    let version: Version = serde_json::from_slice(&answer.body).ok()?;
+    Some(kube_kit::word(&version.git_version.replace('+', "-")))
+}
+
 async fn in_time<T>(question: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
     tokio::time::timeout(PATIENCE, question).await.unwrap_or_else(|_| {
         let message = "Could not ask the API server how it is: it did not answer in time. It may be overloaded.";

@@ -15,7 +15,7 @@ use crate::{
     call::Refusal,
     events::{Event, Events},
     node_names::NodeNames,
-    nodes::{self, Node, Nodes},
+    nodes::{self, Node, Nodes, Place},
     pods::{self, Pod, Pods},
     standing::Standing,
 };
@@ -38,6 +38,8 @@ pub(crate) struct State {
     node_list: Listed,
     pod_list: Listed,
     control_plane: Option<ControlPlane>,
+    version: Option<String>,
+    version_changes: u64,
     /// Grows with every change.
     changes: u64,
 }
@@ -174,6 +176,30 @@ impl State {
             self.control_plane = Some(control_plane);
             self.has_changed();
         }
+    }
+
+    /// The API server's version, as it says it.
+    pub(crate) fn set_version(&mut self, version: String) {
+        if self.version.as_ref() != Some(&version) {
+            self.version = Some(version);
+            self.version_changes += 1;
+            self.has_changed();
+        }
+    }
+
+    /// The API server's version, once it is known.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
+    /// Grows with every change of what the cluster costs.
+    pub(crate) const fn cost_changes(&self) -> u64 {
+        self.nodes.cost_changes() + self.version_changes
+    }
+
+    /// Where most nodes are.
+    pub(crate) fn place(&self) -> Place {
+        self.nodes.place()
     }
 
     /// Usage by the name of the node, or why there is none.

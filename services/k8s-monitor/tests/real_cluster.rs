@@ -7,7 +7,7 @@ use std::{
 };
 
 use k8s_monitor::{Access, Engine};
-use k8s_monitor_contract::{Assessed, Monitor, NodeCount, Penalty, Snapshot};
+use k8s_monitor_contract::{Assessed, Monitor, NodeCount, Penalty, Points, Snapshot};
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{Event, Namespace, Node, Pod},
@@ -49,7 +49,7 @@ struct Real {
 
 impl Real {
     async fn start() -> Self {
-        let cluster = LocalCluster::up("stack-monitor", &["--metrics-server"]).await.unwrap();
+        let cluster = LocalCluster::up("stack-monitor", &["--metrics-server", "--leader-election"]).await.unwrap();
         let client = cluster.client().await.unwrap();
         let (engine, id) = (Engine::default(), ClusterId::random());
         engine.watch_exactly([(id, String::new(), Access::client_at_hand(client.clone()))]);
@@ -267,7 +267,13 @@ async fn control_plane(real: &Real) {
 }
 
 async fn an_api_server_that_is_gone(real: &Real) {
-    let before = real.engine.glance(real.id).unwrap();
+    let before = stack::until("a glance at a cluster without trouble", AT_ONCE, || async {
+        let glance = real.engine.glance(real.id).unwrap();
+        anyhow::ensure!(glance.health.is_some_and(|health| health.score == Points::FULL), "{:?}", glance.health);
+        Ok(glance)
+    })
+    .await
+    .unwrap();
     real.cluster.stop("kube-apiserver").await.unwrap();
     let began = Instant::now();
     let lost = stack::until("unreachable", Duration::from_secs(60), || async {

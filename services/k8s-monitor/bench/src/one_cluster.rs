@@ -88,6 +88,7 @@ pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyh
     let kept: Box<dyn std::any::Any> = match how {
         "monitor" => Box::new(monitor(client, pods).await),
         "reflector" => Box::new(full_objects(client, pods).await),
+        "idle" => Box::new(many_times(kubeconfig_or_url, pods).await?),
         other => bail!("{other}"),
     };
     let seconds = began.elapsed().as_secs_f64();
@@ -115,6 +116,23 @@ async fn monitor(client: Client, pods: u32) -> Engine {
         }
         let _ = tokio::time::timeout(Duration::from_millis(100), revision.changed()).await;
     }
+}
+
+/// The same cluster so many times, each time by connections of its own.
+async fn many_times(kubeconfig: &str, times: u32) -> anyhow::Result<Engine> {
+    let file = Kubeconfig::read_from(kubeconfig)?;
+    let mut all = Vec::new();
+    for _ in 0..times {
+        let config = Config::from_custom_kubeconfig(file.clone(), &KubeConfigOptions::default()).await?;
+        all.push((ClusterId::random(), String::new(), Access::client_at_hand(guarded(config, Limits::default())?)));
+    }
+    let engine = Engine::default();
+    engine.watch_exactly(all);
+    while engine.fleet().iter().any(|glance| glance.health.is_none()) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    Ok(engine)
 }
 
 async fn full_objects(client: Client, pods: u32) -> (reflector::Store<Pod>, reflector::Store<Node>) {

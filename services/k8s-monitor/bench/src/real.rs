@@ -22,6 +22,8 @@ use crate::{
 const NAME: &str = "monitor-bench";
 const NODES: u32 = 500;
 const PODS: u32 = 10_000;
+/// How often the empty cluster is watched at once.
+const TIMES: u32 = 50;
 /// Writes at a time.
 const PARALLEL: usize = 50;
 
@@ -60,6 +62,13 @@ async fn succeed(mut command: Command) -> anyhow::Result<String> {
 async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
     let file = Kubeconfig::read_from(kubeconfig)?;
     let client = Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?;
+    let idle = measured("idle", kubeconfig, TIMES).await?;
+    figure(
+        "a cluster in which nothing happens, TLS included",
+        idle.megabytes * 1024.0 / f64::from(TIMES),
+        "KiB",
+        Some(300.0),
+    );
     let began = Instant::now();
     fill(&client).await?;
     figure("(written in)", began.elapsed().as_secs_f64(), "s", None);
