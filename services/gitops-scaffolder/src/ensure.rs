@@ -18,6 +18,7 @@ use crate::{
         trouble::{self, Attempt, Refusal},
     },
     merge::{self, Changes, Folder},
+    proposal::Proposal,
 };
 
 /// How often a push may be overtaken. With the pauses between, that is about half a minute of others pushing.
@@ -113,11 +114,26 @@ impl Scaffolder {
         if let (Some(tip), true, true) = (&tip, changes.write.is_empty(), changes.remove.is_empty()) {
             return Ok(written(tip.clone()));
         }
+        let proposal = Proposal::new(clone, inputs, destination, &branch);
+        // A first commit can only go to the branch itself: there is nothing to merge it into.
+        let proposed = if tip.is_some() { proposal.find().await? } else { None };
+        if let Some(proposed) = &proposed
+            && proposal.holds(proposed, &tree).await?
+        {
+            return Err(proposal.awaited().into());
+        }
         let committer = format!("{} <{}>", self.config.committer.name, self.config.committer.email);
         let message = message(inputs, &tree, lock.is_none());
         let change = change(&committer, &message, &inputs.path, &changes);
         let commit = clone.commit(tip.as_deref(), &change).await.map_err(Setback::CloneBroken)?;
-        push(clone, &commit, &branch, tip, destination).await?;
+        match push(clone, &commit, &branch, tip.clone(), destination).await {
+            Err(Setback::Trouble(refused)) if refused.reason == trouble::PUSH_REFUSED && tip.is_some() => {
+                proposal.put(&commit, proposed.as_deref()).await?;
+                tracing::info!(cluster.id = %inputs.cluster, %commit, branch, "proposed the cluster's tree");
+                return Err(proposal.awaited().into());
+            }
+            pushed => pushed?,
+        }
         tracing::info!(cluster.id = %inputs.cluster, %commit, branch, "committed the cluster's tree");
         Ok(written(commit))
     }
@@ -175,7 +191,7 @@ pub(crate) async fn fetched(clone: &Clone<'_>, destination: &Destination) -> Res
 }
 
 /// The files below a cluster's path. A path that leads through a file or a symbolic link leads elsewhere than it says.
-async fn folder(clone: &Clone<'_>, commit: &str, path: &GitPath) -> Result<Folder, Setback> {
+pub(crate) async fn folder(clone: &Clone<'_>, commit: &str, path: &GitPath) -> Result<Folder, Setback> {
     let ends = path.as_str().match_indices('/').map(|(at, _)| at).chain([path.as_str().len()]);
     let above: Vec<String> = ends.filter_map(|end| path.as_str().get(..end)).map(str::to_owned).collect();
     let on_the_way = clone.list(commit, false, &above).await.map_err(Setback::CloneBroken)?;

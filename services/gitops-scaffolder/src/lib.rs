@@ -11,6 +11,7 @@ mod ensure;
 mod git;
 mod look;
 mod merge;
+mod proposal;
 pub mod repository;
 
 use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};

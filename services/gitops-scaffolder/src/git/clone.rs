@@ -125,6 +125,12 @@ impl Clone<'_> {
         }
     }
 
+    /// The commit a branch of the remote is at; none if there is no such branch.
+    pub(crate) async fn commit_at(&self, branch: &str) -> Result<Option<String>, Failure> {
+        let told = self.ls_remote(&["--", self.url, &format!("refs/heads/{branch}")]).await?;
+        Ok(told.split_ascii_whitespace().next().map(str::to_owned))
+    }
+
     async fn ls_remote(&self, what: &[&str]) -> Result<String, Failure> {
         let told = self.git.remote(&self.folder, &[&["ls-remote"], what].concat(), self.access).await?;
         Ok(String::from_utf8_lossy(&told).into_owned())
@@ -201,6 +207,13 @@ impl Clone<'_> {
     /// Offers a commit to the remote's branch. It is refused if the branch has moved on.
     pub(crate) async fn push(&self, commit: &str, branch: &str) -> Result<(), Failure> {
         self.offer(commit, branch, &[]).await
+    }
+
+    /// Puts a commit at a branch in place of another commit, or where there is no such branch. It is refused if something
+    /// else is there.
+    pub(crate) async fn replace(&self, commit: &str, branch: &str, other: Option<&str>) -> Result<(), Failure> {
+        let lease = format!("--force-with-lease=refs/heads/{branch}:{}", other.unwrap_or_default());
+        self.offer(commit, branch, &[&lease]).await
     }
 
     /// All that comes before a commit is sent: whoever may not push learns it here.

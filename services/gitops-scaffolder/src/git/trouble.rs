@@ -6,6 +6,8 @@ use super::{clone::NoBranch, program::Failure};
 
 /// Reason: nobody said that the server's host key is its own.
 pub(crate) const HOST_KEY_NOT_TRUSTED: &str = "GitHostKeyNotTrusted";
+/// Reason: the server's rules do not let a branch be changed so.
+pub(crate) const PUSH_REFUSED: &str = "GitPushRefused";
 /// Reason: the server shows another host key than before.
 pub(crate) const HOST_KEY_CHANGED: &str = "GitHostKeyChanged";
 
@@ -185,7 +187,7 @@ pub(crate) fn refusal(failure: &Failure) -> Refusal {
 /// The trouble of a push that the server's rules refuse.
 pub(crate) fn refused(url: &GitUrl, branch: &str, words: &str) -> Trouble {
     Trouble::rejected(
-        "GitPushRefused",
+        PUSH_REFUSED,
         format!(
             "The Git server of {url} refuses the change to the branch {branch}: {words}. Allow KubeOpera's user to push to \
              this branch, or use another repository."

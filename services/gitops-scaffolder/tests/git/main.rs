@@ -12,6 +12,7 @@
 mod checks;
 mod commits;
 mod looks;
+mod proposals;
 mod secrets;
 mod server;
 mod ssh;

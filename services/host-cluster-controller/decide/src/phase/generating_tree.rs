@@ -17,8 +17,8 @@ use crate::{
 
 /// How long transient troubles may go on before the phase fails.
 pub const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
-/// How often to look while somebody else is working.
-pub const POLL: SignedDuration = SignedDuration::from_secs(5);
+/// How often to look while somebody else is working: people, who merge what was proposed for a branch that takes no commits.
+pub const POLL: SignedDuration = SignedDuration::from_secs(30);
 /// What the phase says when it begins.
 pub const OPENING: &str = "Generating the cluster's environment and committing it to Git.";
 
