@@ -31,7 +31,7 @@ pub enum Signature {
     Own,
     /// With an RSA key that it does not publish.
     Foreign,
-    /// By HS256, with the published RSA key (as SubjectPublicKeyInfo) for a secret.
+    /// By HS256, with the published RSA key (its `SubjectPublicKeyInfo`) for a secret.
     PublicKeyAsSecret,
     /// Not at all.
     None,

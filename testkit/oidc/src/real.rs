@@ -70,7 +70,8 @@ impl RealProvider {
     }
 
     async fn put_next(&self, next: &Value) -> Result<()> {
-        let request = reqwest::Client::new().put(format!("{}/next", self.issuer)).body(next.to_string());
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
+        let request = client.put(format!("{}/next", self.issuer)).body(next.to_string());
         request.send().await?.error_for_status()?;
         Ok(())
     }
