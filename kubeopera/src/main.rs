@@ -5,6 +5,7 @@ mod data_folder;
 mod health;
 mod identity_provider;
 mod local_cluster;
+mod open_files;
 mod own_cluster;
 mod price_list;
 mod report;

@@ -16,7 +16,7 @@ use crate::{
     browsers::Browsers,
     data_folder::DataFolder,
     identity_provider::IdentityProvider,
-    local_cluster,
+    local_cluster, open_files,
     own_cluster::{self, Found},
     repository::{TreeRepository, listen},
     storage::Storage,
@@ -112,6 +112,7 @@ struct Host {
 /// Starts everything, says where it is, and stays until it is told to stop.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     service_kit::telemetry::init(options.log_format, &options.log).map_err(anyhow::Error::msg)?;
+    open_files::allow_all();
     let shutdown = service_kit::shutdown::on_signals().context("listening for signals")?;
     let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
