@@ -51,6 +51,7 @@ func up() *cobra.Command {
 	flags.IntVar(&spec.Nodes, "nodes", 1, "how many nodes run pods")
 	flags.IntVar(&spec.KwokNodes, "kwok-nodes", 0, "how many nodes only exist in the API, played by kwok (tainted kwok.x-k8s.io/node=fake:NoSchedule)")
 	flags.BoolVar(&spec.MetricsServer, "metrics-server", false, "install metrics-server")
+	flags.BoolVar(&spec.LeaderElection, "leader-election", false, "let scheduler and controller manager hold Leases, by which is seen whether they work")
 	flags.StringVar(&spec.ProviderID, "provider-id", "", "provider ID of the first node, such as aws:///eu-north-1a/i-0abc; further nodes get their number appended")
 	flags.StringVar(&spec.InstanceType, "instance-type", "", "label node.kubernetes.io/instance-type of the nodes")
 	flags.StringVar(&spec.Region, "region", "", "label topology.kubernetes.io/region of the nodes")

@@ -63,7 +63,7 @@ func (c *Cluster) daemon(name string, i int) machine.Daemon {
 	case controllerManager:
 		arguments = c.controllerManager()
 	case scheduler:
-		arguments = []string{"--kubeconfig=" + c.file("scheduler.kubeconfig"), "--leader-elect=false", "--profiling=false"}
+		arguments = []string{"--kubeconfig=" + c.file("scheduler.kubeconfig"), c.leaderElection(), "--profiling=false"}
 	case kubelet:
 		arguments = c.kubelet(i)
 	case kubeProxy:
@@ -127,13 +127,17 @@ func (c *Cluster) controllerManager() []string {
 		"--kubeconfig=" + config, "--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
 		"--service-account-private-key-file=" + pki("sa.key"), "--root-ca-file=" + pki("ca.crt"),
 		"--cluster-signing-cert-file=" + pki("ca.crt"), "--cluster-signing-key-file=" + pki("ca.key"),
-		"--use-service-account-credentials=true", "--leader-elect=false", "--profiling=false",
+		"--use-service-account-credentials=true", c.leaderElection(), "--profiling=false",
 		"--service-cluster-ip-range=" + serviceCIDR,
 		// At the usual 20 requests a second its controllers take some seconds to start.
 		"--kube-api-qps=200", "--kube-api-burst=400", "--node-monitor-period=1s",
 		// Each machine has its own pod network from the start; no controller hands them out.
 		"--allocate-node-cidrs=false",
 	}
+}
+
+func (c *Cluster) leaderElection() string {
+	return fmt.Sprintf("--leader-elect=%t", c.Spec.LeaderElection)
 }
 
 func (c *Cluster) kubelet(i int) []string {

@@ -21,6 +21,7 @@ func (s Spec) Options() string {
 	add(s.KwokNodes > 0, "--kwok-nodes %d", s.KwokNodes)
 	add(s.Ephemeral, "--ephemeral")
 	add(s.MetricsServer, "--metrics-server")
+	add(s.LeaderElection, "--leader-election")
 	add(s.ProviderID != "", "--provider-id %s", s.ProviderID)
 	add(s.InstanceType != "", "--instance-type %s", s.InstanceType)
 	add(s.Region != "", "--region %s", s.Region)

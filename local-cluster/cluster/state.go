@@ -34,6 +34,9 @@ type Spec struct {
 	Ephemeral bool
 	// MetricsServer installs it; its image is there anyway.
 	MetricsServer bool
+	// LeaderElection makes scheduler and controller manager hold Leases, by which others see whether they work. A machine so
+	// busy that a Lease runs out ends them, so that it is not the default.
+	LeaderElection bool
 	// ProviderID of the first node; the others get their number appended.
 	ProviderID   string
 	InstanceType string
