@@ -1,18 +1,21 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { Cloud, RotateCw, Server, TriangleAlert } from 'lucide-react'
+import { RotateCw, TriangleAlert } from 'lucide-react'
 import { memo, type ReactNode, useEffect, useRef } from 'react'
 import type { Cluster } from '@/api/model'
+import { dollars } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { duration, exact, useNow } from '@/format/time'
 import { cardClass } from '@/ui/card'
 import { ClusterMenu } from './cluster-menu'
+import { HealthRing } from './health-ring'
 import { HostChip } from './host-chip'
 import { PhaseBar } from './phase-bar'
 import { PhaseList } from './phase-list'
 import { progress, toneOf } from './phases'
 import { StatusBadge } from './status-badge'
 import { Unknown } from './unknown'
+import { UsageMeter } from './usage-meter'
 
 /** One cluster: what it is, how far it is, and what it is doing at the moment. */
 export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Cluster }) {
@@ -22,7 +25,6 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
     if (linked) card.current?.focus()
   }, [linked])
   const tone = toneOf(cluster.phase)
-  const Icon = cluster.provider === 'unknown' || cluster.provider === 'on-prem' ? Server : Cloud
   return (
     <article
       ref={card}
@@ -37,9 +39,7 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
     >
       <div className="flex flex-1 flex-col p-5">
         <div className="flex items-start gap-3.5">
-          <span className="grid size-10 shrink-0 place-items-center rounded-xl bg-accent-soft text-accent-text">
-            <Icon aria-hidden className="size-5" />
-          </span>
+          <HealthRing health={cluster.health} />
           <div className="min-w-0 flex-1">
             <h2 id={`${cluster.id}-name`} className="truncate font-semibold text-base leading-5" title={cluster.name}>
               <Link
@@ -63,6 +63,7 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
           <PhaseBar cluster={cluster} />
         </div>
         <Message cluster={cluster} />
+        <Usage cluster={cluster} />
         <div className="mt-auto flex items-baseline justify-between gap-3 pt-3 text-fg-3 text-xs">
           <TimeInPhase cluster={cluster} />
           <span className="relative z-10">
@@ -88,6 +89,26 @@ function Message({ cluster }: { cluster: Cluster }) {
       {failed && <strong className="font-semibold">{failed.phase} failed. </strong>}
       {cluster.message}
     </p>
+  )
+}
+
+/** What it uses, once that is measured. */
+function Usage({ cluster: { cpu, memory, cost } }: { cluster: Cluster }) {
+  if (cpu === null && memory === null && cost === null) return null
+  return (
+    <div className="mt-3 grid gap-1.5">
+      <UsageMeter name="CPU" usage={cpu} />
+      <UsageMeter name="Memory" usage={memory} />
+      {cost?.monthly != null && (
+        <p className="flex justify-between text-ui">
+          <span className="text-fg-3">Cost</span>
+          <span className="tabular-nums">
+            {cost.not_priced > 0 && <span title="Some of it has no known price">at least </span>}
+            {dollars(cost.monthly)} <span className="text-fg-3">a month</span>
+          </span>
+        </p>
+      )}
+    </div>
   )
 }
 

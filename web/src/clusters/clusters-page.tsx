@@ -1,19 +1,24 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
+import { lazy, Suspense, useDeferredValue, useMemo } from 'react'
 import { Staleness } from '@/live/staleness'
 import { ProblemState } from '@/shell/page-states'
-import { buttonClass } from '@/ui/button'
+import { Button, buttonClass } from '@/ui/button'
 import { cardClass } from '@/ui/card'
 import { Notice } from '@/ui/notice'
 import { PageHeader } from '@/ui/page-header'
 import { Skeleton } from '@/ui/skeleton'
-import { ClusterCard } from './cluster-card'
+import { cardGrid } from './card-grid'
+import { ClusterCards } from './cluster-cards'
 import type { Fleet } from './clusters'
+import { ClustersToolbar } from './clusters-toolbar'
+import { arranged, type FleetView, usualLayout } from './fleet-view'
 import { GetStarted } from './get-started'
-import { byAttention } from './phases'
 import { useFleet } from './use-fleet'
 
-export function ClustersPage() {
+const ClusterTable = lazy(() => import('./cluster-table'))
+
+export function ClustersPage({ view }: { view: FleetView }) {
   const query = useFleet()
   const { data: fleet, error } = query
   const empty = fleet?.items.length === 0
@@ -36,7 +41,7 @@ export function ClustersPage() {
         <>
           <Staleness query={query} />
           <KubernetesAway kubernetes={fleet.kubernetes} />
-          {empty ? <GetStarted /> : <Cards fleet={fleet} />}
+          {empty ? <GetStarted /> : <Clusters fleet={fleet} view={view} />}
         </>
       ) : error ? (
         <ProblemState error={error} onRetry={query.refetch} />
@@ -47,17 +52,40 @@ export function ClustersPage() {
   )
 }
 
-const grid = 'mt-6 grid grid-cols-[repeat(auto-fill,minmax(min(22rem,100%),1fr))] gap-5'
-
-function Cards({ fleet }: { fleet: Fleet }) {
+function Clusters({ fleet: { items }, view }: { fleet: Fleet; view: FleetView }) {
+  const navigate = useNavigate()
+  const change = (change: FleetView) =>
+    void navigate({ to: '/clusters', search: { ...view, ...change }, replace: true, resetScroll: false })
+  // Typing stays quick however many clusters there are.
+  const shown = useDeferredValue(view)
+  const clusters = useMemo(() => arranged(items, shown), [items, shown])
+  const layout = view.view ?? usualLayout(items.length)
   return (
-    <ul aria-label="Clusters" className={grid}>
-      {fleet.items.toSorted(byAttention).map((cluster) => (
-        <li key={cluster.id} className="flex min-w-0">
-          <ClusterCard cluster={cluster} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ClustersToolbar clusters={items} view={view} layout={layout} onChange={change} />
+      <p role="status" className="mt-3 mb-3 text-fg-3 text-ui tabular-nums">
+        {clusters.length === items.length
+          ? `${items.length.toLocaleString()} ${items.length === 1 ? 'cluster' : 'clusters'}`
+          : `${clusters.length.toLocaleString()} of ${items.length.toLocaleString()} clusters`}
+      </p>
+      {clusters.length === 0 ? (
+        <div className="py-16 text-center">
+          <p className="text-fg-2">No clusters match these filters.</p>
+          <Button
+            className="mt-4"
+            onClick={() => change({ q: undefined, phase: undefined, provider: undefined, label: undefined })}
+          >
+            Clear filters
+          </Button>
+        </div>
+      ) : layout === 'list' ? (
+        <Suspense>
+          <ClusterTable clusters={clusters} view={view} onChange={change} />
+        </Suspense>
+      ) : (
+        <ClusterCards clusters={clusters} />
+      )}
+    </>
   )
 }
 
@@ -73,14 +101,14 @@ function KubernetesAway({ kubernetes }: Pick<Fleet, 'kubernetes'>) {
 
 function Loading() {
   return (
-    <div className={`${grid} skeletons`}>
+    <div className={`${cardGrid} skeletons mt-6`}>
       <p role="status" className="sr-only">
         Loading clusters
       </p>
       {['a', 'b', 'c'].map((key) => (
         <div key={key} aria-hidden className={`${cardClass} h-[19rem] p-5`}>
           <div className="flex gap-3.5">
-            <Skeleton className="size-10 rounded-xl" />
+            <Skeleton className="size-10 rounded-full" />
             <div className="flex-1">
               <Skeleton className="h-5 w-1/2" />
               <Skeleton className="mt-2 h-6 w-28 rounded-full" />

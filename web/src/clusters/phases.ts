@@ -2,6 +2,18 @@ import type { Cluster, Phase, PhaseStep } from '@/api/model'
 
 export type Tone = 'ok' | 'warn' | 'bad'
 
+/** All phases, in the order in which a cluster goes through them. */
+export const phaseNames: Phase[] = [
+  'Pending',
+  'ValidatingAccess',
+  'Provisioning',
+  'BootstrappingFlux',
+  'GeneratingGitOpsTree',
+  'InstallingKubeOpera',
+  'Ready',
+  'Failed',
+]
+
 /** Green when Ready, red when Failed, amber while a cluster is being set up. */
 export function toneOf(phase: Phase): Tone {
   if (phase === 'Ready') return 'ok'

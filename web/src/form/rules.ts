@@ -65,3 +65,15 @@ export const password = rule((text) => {
   const { length } = [...text]
   return length >= 12 && length <= 128
 }, 'Use 12 to 128 characters.')
+
+const labelPart = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)$/
+
+export const labelKey = rule((text) => {
+  const [name = '', prefix, more] = text.split('/').reverse()
+  return more === undefined && labelPart.test(name) && (prefix === undefined || subdomain(prefix))
+}, 'Use letters, digits, dots, hyphens and underscores, such as env or acme.com/team.')
+
+export const labelValue = rule(
+  (text) => text === '' || labelPart.test(text),
+  'Use up to 63 letters, digits, dots, hyphens and underscores.',
+)

@@ -6,6 +6,7 @@ import { PageHeader } from '@/ui/page-header'
 import { ConnectWay } from './connect/connect-way'
 import { RegisterWay } from './register-way'
 import { CreateWay } from './terminal-ways'
+import type { Way } from './way'
 
 const ways = {
   register: {
@@ -26,11 +27,7 @@ const ways = {
     when: 'You want KubeOpera to provision a brand-new cluster on AWS or GCP for you.',
     how: 'Not in this version',
   },
-} satisfies Record<string, { icon: LucideIcon; name: string; when: string; how: string }>
-
-export type Way = keyof typeof ways
-
-export const isWay = (way: unknown): way is Way => typeof way === 'string' && Object.hasOwn(ways, way)
+} satisfies Record<Way, { icon: LucideIcon; name: string; when: string; how: string }>
 
 const panels: Record<Way, () => React.JSX.Element> = { register: RegisterWay, connect: ConnectWay, create: CreateWay }
 

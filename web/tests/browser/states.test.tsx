@@ -38,6 +38,21 @@ const entry = {
   expires_at: new Date(Date.now() + 86_400_000).toISOString(),
 }
 
+/** Clusters of which some are measured. */
+const measured = () =>
+  fleet().map((cluster, index) => ({
+    ...cluster,
+    ...(index % 2 === 0 && {
+      health: {
+        score: 100 - index * 13.5,
+        colour: (['green', 'green', 'amber', 'amber', 'red'] as const)[index] ?? 'red',
+      },
+      cpu: { percent: 40 + index * 14, used: 1, allocatable: 2 },
+      memory: { percent: 50 + index * 8, used: 1, allocatable: 2 },
+      cost: { monthly: 613 + 4_000 * index, priced: 3, not_priced: index },
+    }),
+  }))
+
 const states: State[] = [
   {
     name: 'login',
@@ -210,6 +225,64 @@ const states: State[] = [
     },
   },
   { name: 'wizard create', path: '/clusters/new?way=create', says: 'This version cannot create clusters' },
+  {
+    name: 'clusters measured',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = measured()
+    },
+    says: 'prod-payments-euw1',
+  },
+  {
+    name: 'clusters list',
+    path: '/clusters?view=list&sort=health',
+    arrange: (s) => {
+      s.clusters = measured()
+    },
+    says: 'prod-payments-euw1',
+  },
+  {
+    name: 'clusters none match',
+    path: '/clusters?q=nothing',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'No clusters match these filters.',
+  },
+  {
+    name: 'cluster to edit',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet().map((cluster) => ({ ...cluster, labels: { env: 'prod', 'acme.com/team': 'payments' } }))
+    },
+    says: 'oslo-edge-lab',
+    act: async () => {
+      await page.getByRole('button', { name: 'Actions for oslo-edge-lab' }).click()
+      await page.getByRole('menuitem', { name: 'Edit name and labels…' }).click()
+      await page.getByLabelText('Key 1').fill('not a key')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.element(page.getByText(/^Use letters, digits/)).toBeVisible()
+    },
+  },
+  {
+    name: 'kubeconfig to replace',
+    path: '/clusters/c-3',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('POST /api/v1/clusters/kubeconfig-check', {
+        status: 200,
+        body: { preferred: null, contexts: contexts() },
+      })
+    },
+    says: 'staging-ledger',
+    act: async () => {
+      await page.getByRole('button', { name: 'Actions for staging-ledger' }).click()
+      await page.getByRole('menuitem', { name: 'Replace kubeconfig…' }).click()
+      await page.getByRole('textbox', { name: 'Kubeconfig' }).fill('kind: Config')
+      await page.getByRole('button', { name: 'Check Kubeconfig' }).click()
+      await expect.element(page.getByText('This leads to another cluster than staging-ledger.')).toBeVisible()
+    },
+  },
   {
     name: 'cluster',
     path: '/clusters/c-4',

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { useIdempotencyKey } from '@/api/idempotency'
 import type { ContextVerdict, KubeconfigCheck } from '@/api/model'
@@ -8,6 +8,10 @@ import { Problem } from '@/api/problem'
 import { fleetQuery, remember } from '@/clusters/clusters'
 import { useShowCard } from '@/clusters/register'
 import { landOnField } from '@/form/refusal'
+import { ContextChoice } from '@/kubeconfig/context-choice'
+import type { Supplied } from '@/kubeconfig/kubeconfig'
+import { KubeconfigInput } from '@/kubeconfig/kubeconfig-input'
+import { useKubeconfig } from '@/kubeconfig/use-kubeconfig'
 import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
 import { Command } from '@/ui/command'
@@ -15,10 +19,8 @@ import { Notice } from '@/ui/notice'
 import { Sentences } from '@/ui/sentences'
 import { showReceipt } from '@/ui/toasts'
 import { forgetDraft, keepDraft, readDraft } from '../draft'
-import { checkKubeconfig, connectCluster, type Details, emptyDetails, type Supplied } from './connect'
-import { ContextChoice } from './context-choice'
+import { connectCluster, type Details, emptyDetails } from './connect'
 import { DetailsFields } from './details-fields'
-import { KubeconfigInput } from './kubeconfig-input'
 import { connectCommands } from './manifest'
 
 const fields = Object.keys(emptyDetails) as (keyof Details)[]
@@ -46,11 +48,6 @@ export function ConnectWay() {
 function ConnectForm() {
   const queryClient = useQueryClient()
   const showCard = useShowCard()
-  const area = useRef<HTMLTextAreaElement>(null)
-  const [supplied, setSupplied] = useState<Supplied | null>(null)
-  const [check, setCheck] = useState<KubeconfigCheck | null>(null)
-  const [context, setContext] = useState<string | null>(null)
-  const [refused, setRefused] = useState<{ kubeconfig?: string; context?: string }>({})
   const [banner, setBanner] = useState<Problem | null>(null)
   const form = useForm<Details>({ mode: 'onTouched', defaultValues: emptyDetails })
   const keyOf = useIdempotencyKey()
@@ -63,11 +60,6 @@ function ConnectForm() {
     })
   }, [form])
 
-  const choose = (verdict: ContextVerdict) => {
-    setContext(verdict.name)
-    setRefused({})
-    prefill(verdict)
-  }
   /** Fills in what is still empty; what somebody typed stays. */
   const prefill = ({ name, cluster }: ContextVerdict) => {
     const known = { name: nameFrom(name), provider: cluster?.provider ?? '', region: cluster?.region ?? '' }
@@ -76,27 +68,14 @@ function ConnectForm() {
       if (isOpen && known[field] && known[field] !== 'unknown') form.setValue(field, known[field])
     }
   }
+  const kubeconfig = useKubeconfig({
+    onChoose: (verdict) => {
+      setBanner(null)
+      prefill(verdict)
+    },
+  })
+  const { supplied, check, context, chosen } = kubeconfig
 
-  const looking = useMutation({
-    mutationFn: (file: Supplied) => checkKubeconfig(file),
-    onSuccess: (result) => {
-      setCheck(result)
-      const usable = result.contexts.filter(({ verdict }) => verdict === 'usable')
-      const preferred = usable.find(({ name }) => name === result.preferred) ?? (usable.length === 1 ? usable[0] : null)
-      if (preferred) choose(preferred)
-    },
-    onError: (error) => setRefused({ kubeconfig: Problem.of(error).message }),
-  })
-  const lookingCloser = useMutation({
-    mutationFn: ({ file, context }: { file: Supplied; context: string }) => checkKubeconfig(file, context),
-    onSuccess: ({ contexts: [looked] }) => {
-      if (!looked) return
-      const replaced = (known: ContextVerdict) => (known.name === looked.name ? looked : known)
-      setCheck((known) => known && { ...known, contexts: known.contexts.map(replaced) })
-      if (looked.verdict === 'usable') choose(looked)
-    },
-    onError: (error) => setRefused({ context: Problem.of(error).message }),
-  })
   const connecting = useMutation({
     mutationFn: (request: { file: Supplied; context: string; details: Details }) =>
       connectCluster(request.file, request.context, request.details, keyOf(request)),
@@ -114,39 +93,27 @@ function ConnectForm() {
     onError: (error) => {
       const problem = Problem.of(error)
       if (problem.field?.startsWith('kubeconfig')) {
-        setRefused({ kubeconfig: problem.message })
+        kubeconfig.refuse({ kubeconfig: problem.message })
         document.getElementById('step-1')?.focus()
       } else if (problem.field === 'context') {
-        setRefused({ context: problem.message })
+        kubeconfig.refuse({ context: problem.message })
         document.getElementById('step-2')?.focus()
       } else if (!landOnField(error, form)) setBanner(problem)
     },
   })
 
-  const supply = (file: Supplied) => {
-    setSupplied(file)
-    setRefused({})
-    setBanner(null)
-    looking.mutate(file)
-  }
-  const clear = () => {
-    setSupplied(null)
-    setCheck(null)
-    setContext(null)
-    setRefused({})
-    looking.reset()
-    requestAnimationFrame(() => area.current?.focus())
-  }
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     if (connecting.isPending) return
     if (!supplied || !check) {
-      setRefused({ kubeconfig: refused.kubeconfig ?? 'Supply a kubeconfig and have it checked first.' })
-      area.current?.focus()
+      kubeconfig.refuse({
+        kubeconfig: kubeconfig.refused.kubeconfig ?? 'Supply a kubeconfig and have it checked first.',
+      })
+      kubeconfig.area.current?.focus()
       return
     }
     if (!context) {
-      setRefused({ context: 'Choose a context that can be used.' })
+      kubeconfig.refuse({ context: 'Choose a context that can be used.' })
       document.getElementById('step-2')?.focus()
       return
     }
@@ -156,40 +123,13 @@ function ConnectForm() {
   return (
     <form noValidate onSubmit={submit} className="mt-6 grid grid-cols-1 gap-8">
       <Step number={1} title="Supply a kubeconfig">
-        <KubeconfigInput
-          supplied={supplied}
-          accepted={check !== null}
-          busy={looking.isPending}
-          error={refused.kubeconfig}
-          onSupply={supply}
-          onRefuse={(kubeconfig) => setRefused({ kubeconfig })}
-          onClear={clear}
-          area={area}
-        />
+        <KubeconfigInput on={kubeconfig} />
       </Step>
       <Step number={2} title="Choose its context">
-        {check && supplied ? (
-          <ContextChoice
-            contexts={check.contexts}
-            chosen={context}
-            error={refused.context}
-            onChoose={(name) => {
-              const verdict = check.contexts.find((known) => known.name === name)
-              if (verdict) choose(verdict)
-            }}
-            onLookAt={(name) => lookingCloser.mutate({ file: supplied, context: name })}
-            lookingAt={lookingCloser.isPending ? lookingCloser.variables.context : null}
-          />
-        ) : (
-          <p role="status" className="text-fg-3">
-            {looking.isPending
-              ? 'Trying each context from where KubeOpera runs. This takes up to ten seconds.'
-              : 'KubeOpera tries each context of the kubeconfig, and says which of them it can use.'}
-          </p>
-        )}
+        <ContextChoice on={kubeconfig} />
       </Step>
       <Step number={3} title="Describe the cluster">
-        <DetailsFields form={form} found={check?.contexts.find(({ name }) => name === context)?.cluster?.provider} />
+        <DetailsFields form={form} found={chosen?.cluster?.provider} />
       </Step>
       <div className="border-line border-t pt-6">
         {banner && (

@@ -1,8 +1,9 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { isWay, type Way, WizardPage } from '@/wizard/wizard-page'
+import { type Way, wayOf } from '@/wizard/way'
+import { WizardPage } from '@/wizard/wizard-page'
 
 export const Route = createFileRoute('/_logged-in/clusters/new')({
-  validateSearch: ({ way }: Record<string, unknown>): { way?: Way } => ({ way: isWay(way) ? way : undefined }),
+  validateSearch: ({ way }: Record<string, unknown>): { way?: Way } => ({ way: wayOf(way) }),
   head: () => ({ meta: [{ title: 'Cluster Setup Wizard · KubeOpera' }] }),
   component: () => <WizardPage way={Route.useSearch().way ?? 'register'} />,
 })

@@ -1,31 +1,24 @@
 import clsx from 'clsx'
 import { FileKey2, Upload } from 'lucide-react'
-import { type DragEvent, type RefObject, useRef, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 import { TextArea } from '@/form/field'
 import { bytes } from '@/format/bytes'
 import { Button } from '@/ui/button'
 import { Sentences } from '@/ui/sentences'
-import { pasted, type Supplied, uploaded } from './connect'
-
-interface KubeconfigInputProps {
-  supplied: Supplied | null
-  /** It was read and does not need to be seen any longer. */
-  accepted: boolean
-  busy: boolean
-  error: string | undefined
-  onSupply: (supplied: Supplied) => void
-  onRefuse: (reason: string) => void
-  onClear: () => void
-  area: RefObject<HTMLTextAreaElement | null>
-}
+import { pasted, type Supplied, uploaded } from './kubeconfig'
+import type { KubeconfigOnItsWay } from './use-kubeconfig'
 
 /** Takes a kubeconfig: pasted, chosen or dropped. */
-export function KubeconfigInput(props: KubeconfigInputProps) {
-  const { supplied, accepted, busy, error, onSupply, onRefuse, onClear, area } = props
+export function KubeconfigInput({
+  on: { supplied, check, isLooking: busy, refused, refuse, supply, clear, area },
+}: {
+  on: KubeconfigOnItsWay
+}) {
   const [dragged, setDragged] = useState(false)
   const file = useRef<HTMLInputElement>(null)
+  const error = refused.kubeconfig
 
-  const take = (got: Supplied | string) => (typeof got === 'string' ? onRefuse(got) : onSupply(got))
+  const take = (got: Supplied | string) => (typeof got === 'string' ? refuse({ kubeconfig: got }) : supply(got))
   const takeFile = async (chosen: File | null | undefined) => {
     if (chosen) take(await uploaded(chosen))
   }
@@ -37,7 +30,7 @@ export function KubeconfigInput(props: KubeconfigInputProps) {
     else take(pasted(event.dataTransfer.getData('text')))
   }
 
-  if (supplied && (accepted || supplied.encoding === 'base64'))
+  if (supplied && (check || supplied.encoding === 'base64'))
     return (
       <div>
         <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-sunken px-3.5 py-2.5">
@@ -46,7 +39,7 @@ export function KubeconfigInput(props: KubeconfigInputProps) {
             <span className="font-medium">{supplied.label}</span>{' '}
             <span className="text-fg-3 text-ui">{bytes(supplied.size)}</span>
           </p>
-          <Button onClick={onClear} busy={busy}>
+          <Button onClick={clear} busy={busy}>
             {busy ? 'Checking' : 'Use another'}
           </Button>
         </div>

@@ -6,17 +6,7 @@ import { providerName, versionName } from '@/format/provider'
 import { exact } from '@/format/time'
 import { Button } from '@/ui/button'
 import { Sentences } from '@/ui/sentences'
-
-interface ContextChoiceProps {
-  contexts: ContextVerdict[]
-  chosen: string | null
-  error: string | undefined
-  onChoose: (context: string) => void
-  /** Has one of those looked at that were left out. */
-  onLookAt: (context: string) => void
-  /** The one that is being looked at. */
-  lookingAt: string | null
-}
+import type { KubeconfigOnItsWay } from './use-kubeconfig'
 
 const verdicts: Record<Verdict, { icon: typeof CircleX; word: string; look: string }> = {
   usable: { icon: CircleCheck, word: 'Usable', look: 'border-ok-line bg-ok-bg text-ok-fg' },
@@ -27,7 +17,17 @@ const verdicts: Record<Verdict, { icon: typeof CircleX; word: string; look: stri
 const rank: Record<Verdict, number> = { usable: 0, not_checked: 1, refused: 2 }
 
 /** The contexts of a kubeconfig, those first that can be used, each with what came of looking at it. */
-export function ContextChoice({ contexts, chosen, error, onChoose, onLookAt, lookingAt }: ContextChoiceProps) {
+export function ContextChoice({ on }: { on: KubeconfigOnItsWay }) {
+  const { check, context: chosen, refused, isLooking, lookingAt } = on
+  if (!check)
+    return (
+      <p role="status" className="text-fg-3">
+        {isLooking
+          ? 'Trying each context from where KubeOpera runs. This takes up to ten seconds.'
+          : 'KubeOpera tries each context of the kubeconfig, and says which of them it can use.'}
+      </p>
+    )
+  const { contexts } = check
   const ordered = contexts.toSorted((a, b) => rank[a.verdict] - rank[b.verdict])
   return (
     <fieldset className="min-w-0">
@@ -36,9 +36,9 @@ export function ContextChoice({ contexts, chosen, error, onChoose, onLookAt, loo
           ? 'The kubeconfig has one context.'
           : `The kubeconfig has ${contexts.length.toLocaleString()} contexts. Choose the cluster to connect.`}
       </legend>
-      {error && (
+      {refused.context && (
         <p role="alert" className="mb-2 font-medium text-bad-fg text-ui">
-          {error}
+          {refused.context}
         </p>
       )}
       <ul className="grid grid-cols-1 gap-2.5">
@@ -47,8 +47,8 @@ export function ContextChoice({ contexts, chosen, error, onChoose, onLookAt, loo
             <Context
               context={context}
               chosen={context.name === chosen}
-              onChoose={onChoose}
-              onLookAt={onLookAt}
+              onChoose={on.choose}
+              onLookAt={on.lookAt}
               isLookedAt={lookingAt === context.name}
             />
           </li>
@@ -58,8 +58,11 @@ export function ContextChoice({ contexts, chosen, error, onChoose, onLookAt, loo
   )
 }
 
-interface ContextProps extends Pick<ContextChoiceProps, 'onChoose' | 'onLookAt'> {
+interface ContextProps {
   context: ContextVerdict
+  onChoose: (context: string) => void
+  /** Has one looked at that was left out. */
+  onLookAt: (context: string) => void
   chosen: boolean
   isLookedAt: boolean
 }

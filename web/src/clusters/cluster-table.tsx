@@ -1,0 +1,231 @@
+import { Link, useLocation } from '@tanstack/react-router'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import clsx from 'clsx'
+import { ArrowDown, ArrowUp, TriangleAlert } from 'lucide-react'
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { Cluster } from '@/api/model'
+import { dollars, percent } from '@/format/numbers'
+import { providerName, versionName } from '@/format/provider'
+import { cardClass } from '@/ui/card'
+import { ClusterMenu } from './cluster-menu'
+import { type FleetView, type SortKey, usualDirection } from './fleet-view'
+import { HostChip } from './host-chip'
+import { StatusBadge } from './status-badge'
+import { Unknown } from './unknown'
+
+/** Up to here all rows are on the page, for the browser to find and to print. */
+const WITHOUT_VIRTUAL = 100
+const ROW_HEIGHT = 52
+
+interface ClusterTableProps {
+  clusters: Cluster[]
+  view: FleetView
+  onChange: (change: FleetView) => void
+}
+
+const columns: { sort: SortKey; name: string; number?: boolean }[] = [
+  { sort: 'name', name: 'Name' },
+  { sort: 'phase', name: 'Phase' },
+  { sort: 'provider', name: 'Provider' },
+  { sort: 'kubernetes_version', name: 'Kubernetes' },
+  { sort: 'nodes', name: 'Nodes', number: true },
+  { sort: 'health', name: 'Health', number: true },
+  { sort: 'cpu', name: 'CPU', number: true },
+  { sort: 'memory', name: 'Memory', number: true },
+  { sort: 'cost', name: 'Cost', number: true },
+]
+
+/** One row a cluster. Of many, only those near the part of the page that is seen. */
+export default function ClusterTable({ clusters, view, onChange }: ClusterTableProps) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    if (body.current) setTop(Math.round(body.current.getBoundingClientRect().top + scrollY))
+  }, [])
+  const isVirtual = clusters.length > WITHOUT_VIRTUAL
+  const virtual = useWindowVirtualizer({
+    count: clusters.length,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+    scrollMargin: top,
+    enabled: isVirtual,
+  })
+  const linked = useLocation({ select: ({ hash }) => hash })
+  const linkedRow = clusters.findIndex(({ id }) => id === linked)
+  useEffect(() => {
+    if (isVirtual && linkedRow >= 0) virtual.scrollToIndex(linkedRow, { align: 'center' })
+  }, [isVirtual, linkedRow, virtual])
+  const shown = virtual.getVirtualItems()
+  const [first, last] = [shown[0], shown.at(-1)]
+  const rows = isVirtual
+    ? shown.flatMap(({ index }) => {
+        const cluster = clusters[index]
+        return cluster ? [{ cluster, index }] : []
+      })
+    : clusters.map((cluster, index) => ({ cluster, index }))
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard
+    <section aria-label="Clusters" tabIndex={0} className={clsx(cardClass, 'relative overflow-x-auto')}>
+      <table aria-rowcount={clusters.length + 1} className="w-full border-separate border-spacing-0 text-ui">
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <Head key={column.sort} {...column} view={view} onChange={onChange} />
+            ))}
+            <th className="border-line border-b">
+              <span className="sr-only">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {isVirtual && first && <Space height={first.start - top} />}
+          {rows.map(({ cluster, index }) => (
+            <Row key={cluster.id} cluster={cluster} index={index} linked={cluster.id === linked} />
+          ))}
+          {isVirtual && last && <Space height={virtual.getTotalSize() - (last.end - top)} />}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Space({ height }: { height: number }) {
+  if (height <= 0) return null
+  return (
+    <tr aria-hidden>
+      <td colSpan={columns.length + 1} style={{ height }} />
+    </tr>
+  )
+}
+
+interface HeadProps extends Pick<ClusterTableProps, 'view' | 'onChange'> {
+  sort: SortKey
+  name: string
+  number?: boolean
+}
+
+function Head({ sort, name, number, view, onChange }: HeadProps) {
+  const isSorted = view.sort === sort
+  const direction = (isSorted && view.direction) || usualDirection(sort)
+  const Arrow = direction === 'asc' ? ArrowUp : ArrowDown
+  const turn = () => {
+    const other = direction === 'asc' ? 'desc' : 'asc'
+    onChange({ sort, direction: isSorted && other !== usualDirection(sort) ? other : undefined })
+  }
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? (direction === 'asc' ? 'ascending' : 'descending') : undefined}
+      className={clsx(
+        'border-line border-b px-1 py-1.5 first:sticky first:left-0 first:z-10 first:bg-surface first:pl-3.5',
+        number ? 'text-right' : 'text-left',
+      )}
+    >
+      <button
+        type="button"
+        onClick={turn}
+        className={clsx(
+          'inline-flex h-8 items-center gap-1 whitespace-nowrap rounded-md px-1.5 font-medium text-xs hover:bg-hover max-sm:h-11',
+          isSorted ? 'text-fg' : 'text-fg-3',
+          number && 'flex-row-reverse',
+        )}
+      >
+        {name}
+        <Arrow aria-hidden className={clsx('size-3.5', !isSorted && 'invisible')} />
+      </button>
+    </th>
+  )
+}
+
+const Row = memo(function Row({ cluster, index, linked }: { cluster: Cluster; index: number; linked: boolean }) {
+  const row = useRef<HTMLTableRowElement>(null)
+  useEffect(() => {
+    if (linked) row.current?.focus()
+  }, [linked])
+  const { nodes, health, cpu, memory, cost, kubernetes_version: version } = cluster
+  return (
+    <tr
+      ref={row}
+      id={cluster.id}
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      className="group outline-offset-[-2px] hover:bg-hover"
+    >
+      <th
+        scope="row"
+        className="sticky left-0 z-10 h-13 max-w-60 border-line border-b bg-surface pr-3 pl-5 text-left font-medium group-last:border-0 group-hover:bg-hover"
+      >
+        <span className="flex items-center gap-2">
+          <Link
+            to="/clusters/$id"
+            params={{ id: cluster.id }}
+            title={cluster.name}
+            className="truncate text-fg hover:underline max-sm:max-w-36"
+          >
+            {cluster.name}
+          </Link>
+          {cluster.is_host && <HostChip />}
+        </span>
+      </th>
+      <Cell>
+        <span title={cluster.message}>
+          <StatusBadge phase={cluster.phase} />
+        </span>
+      </Cell>
+      <Cell>
+        {cluster.provider === 'unknown' ? <Unknown /> : providerName(cluster.provider)}
+        {cluster.region !== 'unknown' && <span className="block text-fg-3 text-xs">{cluster.region}</span>}
+      </Cell>
+      <Cell>{version ? versionName(version) : <Unknown />}</Cell>
+      <Cell number>
+        {nodes ? (
+          <span className={clsx('inline-flex items-center gap-1', nodes.ready < nodes.total && 'text-warn-fg')}>
+            {nodes.ready < nodes.total && <TriangleAlert aria-hidden className="size-3.5" />}
+            {nodes.ready.toLocaleString()}/{nodes.total.toLocaleString()}
+          </span>
+        ) : (
+          <Unknown />
+        )}
+      </Cell>
+      <Cell number>{health ? <Health health={health} /> : <Unknown />}</Cell>
+      <Cell number>{cpu?.percent != null ? <High value={cpu.percent} /> : <Unknown />}</Cell>
+      <Cell number>{memory?.percent != null ? <High value={memory.percent} /> : <Unknown />}</Cell>
+      <Cell number>
+        {cost?.monthly != null ? <span title="US dollars a month">{dollars(cost.monthly)}</span> : <Unknown />}
+      </Cell>
+      <td className="w-12 border-line border-b pr-3 text-right group-last:border-0">
+        <ClusterMenu cluster={cluster} inRow />
+      </td>
+    </tr>
+  )
+})
+
+function Cell({ number, children }: { number?: boolean; children: ReactNode }) {
+  return (
+    <td
+      className={clsx(
+        'whitespace-nowrap border-line border-b px-2.5 text-fg-2 tabular-nums group-last:border-0',
+        number && 'text-right',
+      )}
+    >
+      {children}
+    </td>
+  )
+}
+
+const ink = { green: 'text-ok-fg', amber: 'text-warn-fg', red: 'text-bad-fg' }
+
+function Health({ health }: { health: NonNullable<Cluster['health']> }) {
+  return (
+    <span
+      className={clsx('font-semibold', ink[health.colour])}
+      title={`${health.score.toLocaleString()} of 100, ${health.colour}`}
+    >
+      {Math.round(health.score)}
+    </span>
+  )
+}
+
+function High({ value }: { value: number }) {
+  return <span className={clsx(value >= 80 && 'font-semibold text-fg')}>{percent(value)}</span>
+}
