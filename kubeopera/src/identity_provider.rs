@@ -16,6 +16,7 @@ const CALLBACK: &str = "/api/v1/session/oidc/callback";
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
+#[allow(clippy::struct_field_names, reason = "these names are the flags")]
 pub(crate) struct IdentityProvider {
     /// Let people log in at this OpenID Connect provider too; its issuer, exactly as it writes it
     #[arg(long, value_name = "URL", requires = "oidc_client_id", env = "KUBEOPERA_OIDC_ISSUER")]

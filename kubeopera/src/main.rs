@@ -1,6 +1,7 @@
 //! The one executable of KubeOpera: `kubeopera up` runs every service in one process.
 
 mod browsers;
+mod clouds;
 mod data_folder;
 mod health;
 mod identity_provider;

@@ -14,6 +14,7 @@ use vocabulary::{ClusterName, Domain, GitUrl, SecretName, Trouble, TroubleKind};
 
 use crate::{
     browsers::Browsers,
+    clouds::CloudAddresses,
     data_folder::DataFolder,
     identity_provider::IdentityProvider,
     local_cluster, open_files,
@@ -55,6 +56,8 @@ pub(crate) struct Options {
     browsers: Browsers,
     #[command(flatten)]
     identity_provider: IdentityProvider,
+    #[command(flatten)]
+    cloud_addresses: CloudAddresses,
 
     /// Use this Git repository instead of the built-in one, as long as none is chosen in the dashboard
     #[arg(long, value_name = "URL", requires = "git_credentials_secret")]
@@ -131,7 +134,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     };
     let (host, client) = prepared;
     let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
-    let auth = AuthService::open(database.clone(), encryption_keys).await?;
+    let auth =
+        AuthService::open(database.clone(), encryption_keys).await?.with_clouds(options.cloud_addresses.clouds());
     let auth = Arc::new(match provider {
         Some(provider) => auth.with_provider(provider),
         None => auth,
@@ -332,7 +336,7 @@ mod tests {
         let words = words.into_iter().chain(["--local-program", program.to_str().unwrap()]);
         let crate::Command::Up(options) = crate::Command::parse_from(words) else { panic!("not up") };
 
-        let refusal = format!("{:#}", run(*options).await.unwrap_err());
+        let refusal = format!("{:#}", Box::pin(run(*options)).await.unwrap_err());
 
         assert!(refusal.contains("--listen") && !refusal.contains("missing"), "{refusal}");
     }
