@@ -22,6 +22,7 @@ use vocabulary::{ClusterId, Trouble};
 
 use crate::{
     access::Access,
+    assets,
     kinds::{WatchedEvents, WatchedNodes, WatchedPods},
     metrics,
     pricing::Inventory,
@@ -40,6 +41,8 @@ const UNEASY: Duration = Duration::from_secs(2);
 const UNREACHABLE: Duration = Duration::from_secs(20);
 /// Between two measurements. metrics-server itself takes one every 15 seconds.
 const MEASURED_EVERY: Duration = Duration::from_secs(30);
+/// Load balancers and volumes change seldom, and matter only by the month.
+const ASSETS_EVERY: Duration = Duration::from_mins(5);
 /// An API server that is upgraded is gone for a while first, and its version is only about its price.
 const VERSION_EVERY: Duration = Duration::from_mins(10);
 /// Changes that come together are shown together.
@@ -193,7 +196,7 @@ impl Cluster {
             }
             pace.wait(None).await;
         };
-        join!(self.ask(&client), self.measure(&client), self.watch(&client));
+        join!(self.ask(&client), self.measure(&client), self.watch(&client), self.count_assets(&client));
     }
 
     /// Asks the API server how it is, time and again.
@@ -257,6 +260,25 @@ impl Cluster {
             self.measurements.send_modify(|measurements| *measurements += 1);
             let pause = MEASURED_EVERY.mul_f64(rand::random_range(0.9..1.1));
             tokio::select! { () = sleep(pause) => {}, () = self.measurement_wanted.notified() => {} }
+        }
+    }
+
+    /// Looks for load balancers and volumes, time and again.
+    async fn count_assets(&self, client: &Client) {
+        loop {
+            self.until_reachable(true).await;
+            // Whose load balancers they are, nodes tell.
+            let place = {
+                let state = self.state();
+                state.has_nodes().then(|| state.place())
+            };
+            let Some(place) = place else {
+                sleep(ASKED_EVERY).await;
+                continue;
+            };
+            let assets = assets::look(client, &place.provider).await;
+            self.change(|state| state.set_assets(assets));
+            sleep(ASSETS_EVERY.mul_f64(rand::random_range(0.9..1.1))).await;
         }
     }
 

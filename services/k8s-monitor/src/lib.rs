@@ -5,6 +5,7 @@
 //! known is counted in [`state`] and shown by the types of the contract.
 
 mod access;
+mod assets;
 mod call;
 mod cluster;
 mod events;

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use vocabulary::TroubleKind;
 
 use crate::{
+    assets::Assets,
     call::Refusal,
     events::{Event, Events},
     node_names::NodeNames,
@@ -39,7 +40,8 @@ pub(crate) struct State {
     pod_list: Listed,
     control_plane: Option<ControlPlane>,
     version: Option<String>,
-    version_changes: u64,
+    assets: Assets,
+    other_cost_changes: u64,
     /// Grows with every change.
     changes: u64,
 }
@@ -182,9 +184,23 @@ impl State {
     pub(crate) fn set_version(&mut self, version: String) {
         if self.version.as_ref() != Some(&version) {
             self.version = Some(version);
-            self.version_changes += 1;
+            self.other_cost_changes += 1;
             self.has_changed();
         }
+    }
+
+    /// Load balancers and volumes.
+    pub(crate) fn set_assets(&mut self, assets: Assets) {
+        if self.assets != assets {
+            self.assets = assets;
+            self.other_cost_changes += 1;
+            self.has_changed();
+        }
+    }
+
+    /// Load balancers and volumes.
+    pub(crate) const fn assets(&self) -> &Assets {
+        &self.assets
     }
 
     /// The API server's version, once it is known.
@@ -194,7 +210,7 @@ impl State {
 
     /// Grows with every change of what the cluster costs.
     pub(crate) const fn cost_changes(&self) -> u64 {
-        self.nodes.cost_changes() + self.version_changes
+        self.nodes.cost_changes() + self.other_cost_changes
     }
 
     /// Where most nodes are.
