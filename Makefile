@@ -46,6 +46,7 @@ check: web $(CARGO_DENY)
 .PHONY: test-rust
 test-rust: local-cluster
 	@tools/moto
+	@tools/terraform
 	@tools/schemathesis
 	@tools/oidc-provider
 	@echo "» Testing the Rust workspace"

@@ -16,6 +16,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cluster-provisioner-contract", &["vocabulary"]),
     ("cluster-provisioner-catalogue", &["cluster-provisioner-contract", "vocabulary"]),
     ("cluster-provisioner-terraform", &["cluster-provisioner-catalogue", "cluster-provisioner-contract", "vocabulary"]),
+    ("cluster-provisioner-terraform", &["cluster-provisioner-catalogue", "cluster-provisioner-contract", "vocabulary"]),
+    (
+        "cluster-provisioner",
+        &[
+            "auth-service-contract",
+            "cluster-provisioner-catalogue",
+            "cluster-provisioner-contract",
+            "cluster-provisioner-terraform",
+            "host-cluster-controller-crd",
+            "kube-kit",
+            "vocabulary",
+        ],
+    ),
     ("gitops-scaffolder-contract", &["vocabulary"]),
     ("host-cluster-controller-crd", &["cluster-provisioner-contract", "vocabulary"]),
     (
@@ -109,6 +122,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit-moto", &[]),
     ("testkit-oidc", &[]),
     ("testkit-postgres", &[]),
+    ("testkit-terraform", &[]),
     ("stack", &["gitops-scaffolder", "host-cluster-controller-crd", "vocabulary"]),
     ("xtask", &["host-cluster-controller-crd", "host-cluster-controller-decide", "kubeopera-api"]),
 ];
@@ -116,6 +130,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What tests of a crate may use beyond [`ALLOWED`]: the real service behind a contract.
 const FOR_TESTS: &[(&str, &[&str])] = &[
     ("service-kit", &["testkit-postgres"]),
+    ("cluster-provisioner", &["testkit-terraform"]),
     ("audit-log", &["testkit-postgres"]),
     ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
     ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
@@ -129,6 +144,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("vocabulary", &["jiff", "serde", "thiserror", "url", "uuid", "zeroize"]),
     ("host-cluster-controller-decide", &["jiff", "k8s-openapi", "serde", "serde_json", "sha2"]),
     ("cluster-provisioner-catalogue", &["jiff", "thiserror"]),
+    ("cluster-provisioner-terraform", &["serde", "serde_json", "sha2"]),
     ("cluster-provisioner-terraform", &["serde", "serde_json", "sha2"]),
     ("k8s-monitor-cost", &["jiff"]),
     ("k8s-monitor-health", &["jiff"]),

@@ -238,6 +238,16 @@ output "certificate_authority" {
   value       = aws_eks_cluster.this.certificate_authority[0].data
 }
 
+# What whoever creates the cluster is known by to its API server, for a quarter of an hour.
+data "aws_eks_cluster_auth" "us" {
+  name = aws_eks_cluster.this.name
+}
+
+output "token" {
+  value     = data.aws_eks_cluster_auth.us.token
+  sensitive = true
+}
+
 # The nodes and the right to use the API belong to a finished cluster.
 output "ready" {
   value      = true

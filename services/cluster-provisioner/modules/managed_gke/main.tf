@@ -192,6 +192,14 @@ output "certificate_authority" {
   value       = google_container_cluster.this.master_auth[0].cluster_ca_certificate
 }
 
+# What the service account is known by, for an hour.
+data "google_client_config" "us" {}
+
+output "token" {
+  value     = data.google_client_config.us.access_token
+  sensitive = true
+}
+
 # The nodes belong to a finished cluster.
 output "ready" {
   value      = true

@@ -1,0 +1,339 @@
+//! What the Job runs: Terraform, from the last known state to the end, with all of it written down on the way.
+//!
+//! Terraform's state is in a folder of the Pod, where it is written after each resource. It is sealed and put into the book
+//! at once, again and again while Terraform works, so that whatever ends the Pod costs next to nothing.
+
+mod access;
+mod engine;
+mod outputs;
+mod state;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use cluster_provisioner_terraform::{Diagnostic, MODULES, Progress, Purpose, Said, VARIABLES_FILE, trouble};
+use tokio_util::sync::CancellationToken;
+use vocabulary::Trouble;
+
+use crate::{
+    book::{Book, BookError, RunResult},
+    order::{AWS_CREDENTIALS, GOOGLE_CREDENTIALS, Order},
+    seal::{Content, Key},
+};
+
+pub use access::{Access, ServiceAccountAccess};
+pub use engine::Engine;
+pub use outputs::Outputs;
+
+use engine::{Ended, Heard, say};
+use state::StateKeeper;
+
+/// How often to look whether the state has changed: what was made since the last look would be lost with the Pod.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often the book is told how far the run is.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+/// How often destroying is tried: what others still use may be free a little later.
+const ROUNDS: u32 = 3;
+const BETWEEN_ROUNDS: Duration = Duration::from_secs(30);
+
+/// A run ended without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Another run has taken over, so nothing more is done or written.
+    #[error(transparent)]
+    Book(#[from] BookError),
+}
+
+/// A run.
+pub struct Runner {
+    order: Order,
+    engine: Engine,
+    /// Where modules and state are, for as long as the run takes.
+    folder: PathBuf,
+    book: Arc<dyn Book>,
+    access: Arc<dyn Access>,
+    /// Once cancelled, Terraform finishes what it is at and stops.
+    stop: CancellationToken,
+}
+
+/// What a step comes to if it does not succeed.
+enum Stopped {
+    /// For this reason.
+    Trouble(Trouble),
+    /// Another run has taken over.
+    Book(BookError),
+}
+
+impl From<Trouble> for Stopped {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<BookError> for Stopped {
+    fn from(error: BookError) -> Self {
+        match error {
+            BookError::TakenOver => Self::Book(error),
+            BookError::Unavailable(trouble) => Self::Trouble(trouble),
+        }
+    }
+}
+
+impl Runner {
+    /// Prepares a run. `folder` is empty and nobody else's.
+    pub fn new(
+        order: Order,
+        engine: Engine,
+        folder: PathBuf,
+        book: Arc<dyn Book>,
+        access: Arc<dyn Access>,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { order, engine, folder, book, access, stop }
+    }
+
+    /// Does it, and writes down what came of it.
+    pub async fn run(self) -> Result<RunResult, RunError> {
+        let (result, kubeconfig) = match self.attempt().await {
+            Ok(kubeconfig) => (RunResult::Succeeded, kubeconfig),
+            Err(Stopped::Trouble(trouble)) => (RunResult::Failed(trouble), None),
+            Err(Stopped::Book(error)) => return Err(error.into()),
+        };
+        match &result {
+            RunResult::Succeeded => say("Done."),
+            RunResult::Failed(trouble) => say(&trouble.message),
+        }
+        self.finish(&result, kubeconfig.as_deref()).await?;
+        Ok(result)
+    }
+
+    /// A result that cannot be written down is one nobody knows of, so it is tried for long.
+    async fn finish(&self, result: &RunResult, kubeconfig: Option<&[u8]>) -> Result<(), RunError> {
+        let deadline = Instant::now() + Duration::from_mins(10);
+        loop {
+            match self.book.finish(result, kubeconfig).await {
+                Err(BookError::Unavailable(trouble)) if Instant::now() < deadline => {
+                    say(&format!("What came of the run cannot be written down yet. {trouble}"));
+                    tokio::time::sleep(Duration::from_secs(2)).await;
+                }
+                other => return Ok(other?),
+            }
+        }
+    }
+
+    /// The sealed kubeconfig, of a run that made a cluster.
+    async fn attempt(&self) -> Result<Option<Vec<u8>>, Stopped> {
+        let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
+        let module = self.prepare()?;
+        let state = StateKeeper::new(module.join("terraform.tfstate"), key, Arc::clone(&self.book));
+        let had_state = state.restore().await?;
+        if self.order.purpose == Purpose::Destroy && !had_state {
+            // No run came so far that there was anything to note down.
+            return Ok(None);
+        }
+        self.tell("Preparing Terraform.").await?;
+        self.terraform(&module, &state, &["init", "-input=false", "-no-color"], None).await?;
+        match self.order.purpose {
+            Purpose::Create => self.create(&module, &state).await.map(Some),
+            Purpose::Destroy => self.destroy(&module, &state).await.map(|()| None),
+        }
+    }
+
+    /// Writes modules and values, and returns the folder that Terraform works in.
+    fn prepare(&self) -> Result<PathBuf, Trouble> {
+        let written = || -> std::io::Result<PathBuf> {
+            for file in MODULES {
+                let path = self.folder.join(file.path);
+                std::fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+                std::fs::write(path, file.text)?;
+            }
+            let module = self.folder.join(&self.order.module);
+            std::fs::write(module.join(VARIABLES_FILE), format!("{:#}", self.order.variables))?;
+            for (file, secret) in &self.order.credential {
+                std::fs::write(self.folder.join(file), secret.reveal())?;
+            }
+            Ok(module)
+        };
+        written().map_err(|error| {
+            tracing::error!("the folder of the run cannot be written: {error}");
+            Trouble::transient("NoFolder", "The Pod of the run has no room for its files. It is tried again.")
+        })
+    }
+
+    async fn create(&self, module: &Path, state: &StateKeeper) -> Result<Vec<u8>, Stopped> {
+        let mut progress = Progress::new(Purpose::Create);
+        self.tell("Comparing what is wanted with what is there.").await?;
+        let plan = ["plan", "-input=false", "-no-color", "-json", "-lock-timeout=30s", "-out=plan"];
+        self.terraform(module, state, &plan, Some(&mut progress)).await?;
+        if let Some(kind) = progress.would_lose() {
+            return Err(would_lose(kind).into());
+        }
+        let apply = ["apply", "-input=false", "-no-color", "-json", "plan"];
+        self.terraform(module, state, &apply, Some(&mut progress)).await?;
+        let outputs = self.outputs(module, state).await?;
+        self.tell("Asking the new cluster for a token of KubeOpera's own.").await?;
+        let kubeconfig = self.access.kubeconfig(&outputs).await?;
+        let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
+        Ok(key.seal(Content::Kubeconfig, kubeconfig.reveal().as_bytes()).map_err(|_| broken("KeyUnusable"))?)
+    }
+
+    async fn destroy(&self, module: &Path, state: &StateKeeper) -> Result<(), Stopped> {
+        let destroy = ["destroy", "-input=false", "-no-color", "-json", "-auto-approve", "-lock-timeout=30s"];
+        let mut round = 1;
+        loop {
+            let mut progress = Progress::new(Purpose::Destroy);
+            match self.terraform(module, state, &destroy, Some(&mut progress)).await {
+                Err(Stopped::Trouble(trouble)) if round < ROUNDS && trouble.reason == "StillInUse" => {
+                    self.tell("Waiting for what still uses the network to be gone.").await?;
+                    tokio::select! {
+                        () = tokio::time::sleep(BETWEEN_ROUNDS) => {}
+                        () = self.stop.cancelled() => return Err(trouble.into()),
+                    }
+                    round += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// What the finished cluster is reached by.
+    async fn outputs(&self, module: &Path, state: &StateKeeper) -> Result<Outputs, Stopped> {
+        // Tokens among them end soon: asked for anew, as the last run may have been long ago.
+        let refresh = ["apply", "-refresh-only", "-input=false", "-no-color", "-json", "-auto-approve"];
+        self.terraform(module, state, &refresh, None).await?;
+        let text = self.engine.output(module, &self.environment()).await?;
+        Ok(Outputs::read(&text)?)
+    }
+
+    /// Where the credential is. Everything else that a provider needs is in the environment of the run.
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let path = |file: &str| self.folder.join(file).display().to_string();
+        let has = |file: &str| self.order.credential.contains_key(file);
+        let mut environment = vec![("TF_IN_AUTOMATION", "1".to_owned()), ("CHECKPOINT_DISABLE", "1".to_owned())];
+        if has(AWS_CREDENTIALS) {
+            environment.push(("AWS_SHARED_CREDENTIALS_FILE", path(AWS_CREDENTIALS)));
+        }
+        if has(GOOGLE_CREDENTIALS) {
+            environment.push(("GOOGLE_APPLICATION_CREDENTIALS", path(GOOGLE_CREDENTIALS)));
+        }
+        environment
+    }
+
+    /// Runs Terraform to its end, telling how far it is and keeping its state on the way.
+    async fn terraform(
+        &self,
+        module: &Path,
+        state: &StateKeeper,
+        arguments: &[&str],
+        mut progress: Option<&mut Progress>,
+    ) -> Result<(), Stopped> {
+        let (started, mut told_at, mut told) = (Instant::now(), Instant::now(), String::new());
+        let mut said = Vec::new();
+        let mut running = self.engine.start(module, arguments, &self.environment())?;
+        let mut stopping = false;
+        loop {
+            let line = tokio::select! {
+                line = running.line() => line,
+                () = tokio::time::sleep(LOOK_EVERY) => {
+                    match state.keep_if_changed().await {
+                        // Nothing is lost yet: it is tried again in a moment.
+                        Ok(()) | Err(BookError::Unavailable(_)) => {}
+                        Err(error) => {
+                            running.stop();
+                            running.ended().await;
+                            return Err(error.into());
+                        }
+                    }
+                    Heard::Nothing
+                }
+                () = self.stop.cancelled(), if !stopping => {
+                    stopping = true;
+                    say("Asked to stop: Terraform finishes what it is at.");
+                    running.stop();
+                    Heard::Nothing
+                }
+            };
+            match line {
+                Heard::Line(line) => {
+                    let heard = Said::of(&line);
+                    engine::log(&line);
+                    if let Some(progress) = progress.as_deref_mut() {
+                        progress.hear(&heard, started.elapsed());
+                    }
+                    if let Said::Diagnostic(diagnostic) = heard {
+                        said.push(diagnostic);
+                    }
+                }
+                Heard::End => break,
+                Heard::Nothing => {}
+            }
+            if let Some(progress) = progress.as_deref()
+                && told_at.elapsed() >= TELL_EVERY
+            {
+                let sentence = progress.sentence(started.elapsed());
+                told_at = Instant::now();
+                if sentence != told && !matches!(self.book.tell(&sentence).await, Err(BookError::Unavailable(_))) {
+                    told = sentence;
+                }
+            }
+        }
+        let ended = running.ended().await;
+        state.keep().await?;
+        match ended {
+            Ended::Well => Ok(()),
+            Ended::Badly if stopping => Err(stopped_from_outside().into()),
+            Ended::Badly => {
+                running.last_words().lines().for_each(say);
+                Err(self.failure(&said, &running.last_words()).into())
+            }
+        }
+    }
+
+    fn failure(&self, said: &[Diagnostic], last_words: &str) -> Trouble {
+        if said.iter().any(|one| one.is_error) {
+            return trouble(said);
+        }
+        // `init` speaks no JSON.
+        let spoken = Diagnostic {
+            is_error: !last_words.is_empty(),
+            summary: last_words.to_owned(),
+            detail: String::new(),
+            kind: None,
+        };
+        trouble(&[spoken])
+    }
+
+    async fn tell(&self, progress: &str) -> Result<(), Stopped> {
+        say(progress);
+        match self.book.tell(progress).await {
+            Err(BookError::TakenOver) => Err(BookError::TakenOver.into()),
+            // It is only told.
+            Ok(()) | Err(BookError::Unavailable(_)) => Ok(()),
+        }
+    }
+}
+
+fn would_lose(kind: &str) -> Trouble {
+    Trouble::rejected(
+        "WouldBeLost",
+        format!(
+            "To go on, Terraform would delete {} and make it anew, which nobody asked for. Nothing was changed. Delete the \
+             cluster and create it again.",
+            cluster_provisioner_terraform::words_of(kind)
+        ),
+    )
+}
+
+fn stopped_from_outside() -> Trouble {
+    Trouble::transient(
+        "RunStopped",
+        "The run was stopped from outside. What exists already is kept, and the next goes on.",
+    )
+}
+
+fn broken(reason: &str) -> Trouble {
+    Trouble::bug(reason, "The key or the kubeconfig of the run cannot be used.")
+}
