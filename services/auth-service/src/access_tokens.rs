@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{
-    AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, TOKEN_PREFIX, Whose,
+    AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, TOKEN_PREFIX, Way, Whose,
 };
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::DbErr;
@@ -24,6 +24,9 @@ use crate::{
 
 /// No token is good for longer.
 pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+/// Tokens of who comes by way of the identity provider rest when it has not vouched for them for this long: nobody tells
+/// KubeOpera that somebody has left.
+pub(crate) const VOUCHED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// More tokens than this nobody keeps apart.
 pub(crate) const MOST: u64 = 100;
 
@@ -92,7 +95,9 @@ impl AccessTokens for AuthService {
         let found = access_tokens::find(&self.db, token::hash_of(secret)).await.map_err(unavailable)?;
         let Some((token, owner)) = found else { return Err(AuthError::NoSession) };
         let expires_at = token.expires_at.timestamp();
-        if now >= expires_at || !self.lets_in(&owner) {
+        let vouched_at = owner.vouched_at.map_or(Timestamp::MIN, Micros::timestamp);
+        let rests = owner.way() == Way::Provider && now.duration_since(vouched_at) >= VOUCHED_FOR;
+        if now >= expires_at || rests || !self.lets_in(&owner) {
             return Err(AuthError::NoSession);
         }
         let is_recent = |used: Micros| now.duration_since(used.timestamp()) < SEEN_EVERY;

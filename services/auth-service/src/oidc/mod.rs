@@ -161,9 +161,7 @@ impl AuthService {
             users::set_standing(&tx, user.id, role, None).await?;
             sessions::delete_all_of(&tx, user.id).await?;
         }
-        if user.shown_name.as_deref() != Some(name.as_str()) {
-            users::set_shown_name(&tx, user.id, &name).await?;
-        }
+        users::set_vouched(&tx, user.id, &name, now).await?;
         user.role = users::StoredRole(role);
         user.shown_name = Some(name);
         let session = session::log_in(&tx, &user, address, now).await?;

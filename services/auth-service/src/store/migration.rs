@@ -21,6 +21,7 @@ impl MigratorTrait for Migrator {
             Box::new(Provider),
             Box::new(OneAuditLog),
             Box::new(ForgottenKeys),
+            Box::new(Vouched),
         ]
     }
 
@@ -325,6 +326,22 @@ impl MigrationTrait for ForgottenKeys {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let forgotten_at = big_integer_null("forgotten_at");
         manager.alter_table(Table::alter().table("root_keys").add_column(forgotten_at).to_owned()).await
+    }
+}
+
+struct Vouched;
+
+impl MigrationName for Vouched {
+    fn name(&self) -> &'static str {
+        "0007_vouched"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Vouched {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let vouched_at = big_integer_null("vouched_at");
+        manager.alter_table(Table::alter().table("users").add_column(vouched_at).to_owned()).await
     }
 }
 

@@ -31,6 +31,8 @@ mod entity {
         pub subject: Option<String>,
         pub shown_name: Option<String>,
         pub password_is_one_time: bool,
+        /// When the identity provider last vouched for who comes by way of it.
+        pub vouched_at: Option<Micros>,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -180,13 +182,22 @@ pub(crate) async fn insert_identity_if_absent(
         subject: Set(Some(subject.to_owned())),
         shown_name: Set(Some(shown_name.to_owned())),
         password_is_one_time: Set(false),
+        vouched_at: Set(Some(now.into())),
     };
     let known = OnConflict::columns([Column::Issuer, Column::Subject]).do_nothing().to_owned();
     Entity::insert(user).on_conflict(known).exec_without_returning(tx).await.map(|_| ())
 }
 
-pub(crate) async fn set_shown_name(db: &impl ConnectionTrait, id: Uuid, shown_name: &str) -> Result<(), DbErr> {
-    let changed = Entity::update_many().col_expr(Column::ShownName, shown_name.into());
+/// The identity provider vouches for somebody whom it calls this.
+pub(crate) async fn set_vouched(
+    db: &impl ConnectionTrait,
+    id: Uuid,
+    shown_name: &str,
+    now: Timestamp,
+) -> Result<(), DbErr> {
+    let changed = Entity::update_many()
+        .col_expr(Column::ShownName, shown_name.into())
+        .col_expr(Column::VouchedAt, Micros::from(now).into());
     changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
 }
 
@@ -222,6 +233,7 @@ pub(crate) async fn insert(
         subject: Set(None),
         shown_name: Set(None),
         password_is_one_time: Set(false),
+        vouched_at: Set(None),
     };
     Entity::insert(user).exec_with_returning(db).await
 }

@@ -11,7 +11,7 @@ use url::Url;
 use vocabulary::{Actor, Secret};
 
 use super::{PASSWORD, World, name, on_both_databases};
-use crate::{GroupRoles, Provider, ProviderSettings, oidc, throttle};
+use crate::{GroupRoles, Provider, ProviderSettings, access_tokens, oidc, throttle};
 
 on_both_databases! {
     a_real_provider_logs_in_who_it_knows_and_their_role_follows_their_groups
@@ -23,6 +23,7 @@ on_both_databases! {
     an_answer_has_to_say_whose_it_is_where_the_provider_promises_that
     equal_names_are_different_people
     who_has_no_group_any_more_loses_sessions_and_tokens
+    tokens_rest_when_the_provider_has_not_vouched_for_their_owner_for_a_month
     a_person_of_the_provider_is_disabled_here_and_given_a_role_there
     the_last_administrator_with_a_password_stays_one_whoever_comes_by_way_of_the_provider
     what_came_by_way_of_a_provider_ends_with_it
@@ -401,6 +402,26 @@ async fn who_has_no_group_any_more_loses_sessions_and_tokens(world: World) {
     assert_eq!(world.auth.token(&made.secret).await, Err(AuthError::NoSession));
     let back = world.log_in_honestly(&liar, "eve", &["on-call"]).await.unwrap();
     assert_eq!((back.user.id, back.user.role), (session.user.id, Role::Operator));
+}
+
+async fn tokens_rest_when_the_provider_has_not_vouched_for_their_owner_for_a_month(world: World) {
+    let liar = Liar::start().await.unwrap();
+    let world = world.with(settings(&liar.issuer));
+    let eve = world.log_in_honestly(&liar, "eve", &["staff"]).await.unwrap().user.id;
+    let in_a_year = *world.now.lock().unwrap() + SignedDuration::from_hours(365 * 24);
+    let label = "CI".parse().unwrap();
+    let made = world.auth.make_token(&Actor::KubeOpera, eve, &label, in_a_year).await.unwrap();
+    let ada = world.person("ada").await.user.id;
+    let of_ada = world.auth.make_token(&Actor::KubeOpera, ada, &label, in_a_year).await.unwrap();
+
+    world.pass(access_tokens::VOUCHED_FOR - SignedDuration::from_secs(1));
+    assert!(world.auth.token(&made.secret).await.is_ok());
+    world.pass(SignedDuration::from_secs(1));
+    assert_eq!(world.auth.token(&made.secret).await, Err(AuthError::NoSession));
+    assert!(world.auth.token(&of_ada.secret).await.is_ok(), "a password is vouched for by nobody");
+
+    world.log_in_honestly(&liar, "eve", &["staff"]).await.unwrap();
+    assert!(world.auth.token(&made.secret).await.is_ok(), "to log in wakes them");
 }
 
 async fn a_person_of_the_provider_is_disabled_here_and_given_a_role_there(world: World) {
