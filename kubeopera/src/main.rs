@@ -8,6 +8,7 @@ mod identity_provider;
 mod local_cluster;
 mod open_files;
 mod own_cluster;
+mod provision;
 mod price_list;
 mod report;
 mod repository;
@@ -25,6 +26,8 @@ use clap::Parser;
 enum Command {
     /// Run KubeOpera: every service in one process, the dashboard served, its own Git repository included.
     Up(Box<up::Options>),
+    /// Create a cluster or make it go away. This is what a provisioning Job runs; people ask for it in the dashboard.
+    Provision(provision::Options),
     /// The keys that cloud credentials are sealed with. Stop KubeOpera first.
     #[command(subcommand)]
     Keys(storage::KeysCommand),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(anyhow::Error::from).and_then(
             |runtime| match command {
                 Command::Up(options) => runtime.block_on(up::run(*options)),
+                Command::Provision(options) => runtime.block_on(provision::run(options)),
                 Command::Keys(command) => runtime.block_on(storage::run(command)),
                 Command::Report(options) => runtime.block_on(report::run(options)),
                 Command::Health(options) => runtime.block_on(health::run(options)),

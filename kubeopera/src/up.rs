@@ -5,6 +5,8 @@ use std::{net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 use anyhow::Context;
 use auth_service::AuthService;
 use clap::Args;
+use cluster_provisioner::Provisioner;
+use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder::{Mirror, Scaffolder};
 use host_cluster_controller::FluxConfig;
 use kubeopera_api::{BindError, PlatformDefaults};
@@ -71,6 +73,13 @@ pub(crate) struct Options {
     /// Port of the built-in repository
     #[arg(long, value_name = "PORT", default_value_t = 7071)]
     git_port: u16,
+
+    /// Image of the Jobs that create clusters: KubeOpera with Terraform; without it no cluster can be created
+    #[arg(long, value_name = "IMAGE", env = "KUBEOPERA_PROVISIONER_IMAGE")]
+    provisioner_image: Option<String>,
+    /// When its nodes pull that image: Always, IfNotPresent or Never
+    #[arg(long, value_name = "POLICY", default_value = "IfNotPresent", value_parser = ["Always", "IfNotPresent", "Never"])]
+    provisioner_pull_policy: String,
 
     /// Domain of the cluster's environment; without it nothing is exposed
     #[arg(long, value_name = "DOMAIN")]
@@ -148,7 +157,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let controller = host_cluster_controller::Context {
         client: client.clone(),
         scaffolder: scaffolder.clone(),
-        provisioner: None,
+        provisioner: options.provisioner(&client, &auth),
         auth: auth.clone(),
         flux: host.flux.clone(),
     };
@@ -283,6 +292,15 @@ async fn patiently<T, F: Future<Output = Result<T, Trouble>>>(attempt: impl Fn()
 }
 
 impl Options {
+    /// cluster-provisioner, if there is an image for its Jobs.
+    fn provisioner(&self, client: &kube::Client, auth: &Arc<AuthService>) -> Option<Arc<dyn ClusterProvisioner>> {
+        let config = cluster_provisioner::Config {
+            image: self.provisioner_image.clone()?,
+            pull_policy: self.provisioner_pull_policy.clone(),
+        };
+        Some(Arc::new(Provisioner::new(client.clone(), auth.clone(), config)))
+    }
+
     async fn repository(
         &self,
         data: &DataFolder,

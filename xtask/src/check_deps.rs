@@ -106,6 +106,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "audit-log",
             "auth-service",
+            "cluster-provisioner",
+            "cluster-provisioner-contract",
             "gitops-scaffolder",
             "host-cluster-controller",
             "host-cluster-controller-crd",
