@@ -125,7 +125,8 @@ fn of_complaint(complaint: &str, url: &GitUrl, attempt: Attempt) -> Trouble {
         return Trouble::rejected(
             "GitRedirectRefused",
             format!(
-                "The Git server of {url} sends us to another address, where credentials are not sent. Use that address."
+                "The Git server of {url} sends us to another address, where credentials are not sent. If the repository was \
+                 renamed or moved, use its new URL."
             ),
         );
     }

@@ -105,6 +105,35 @@ async fn several_scaffolders_and_a_person_pushing_at_once_lose_nothing() {
     assert_eq!(stage.history("main").iter().filter(|subject| subject.starts_with("Note")).count(), 5);
 }
 
+/// Each with a clone of its own, as twenty KubeOperas have that share a repository.
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_writers_at_the_same_second_lose_nothing() {
+    let stage = Stage::new().await;
+    let destination = stage.destination();
+    stage.scaffolder("seed").await.ensure_tree(&inputs("seed"), &destination).await.unwrap();
+    let mut writers = Vec::new();
+    for number in 0..20 {
+        writers.push((stage.scaffolder(&number.to_string()).await, inputs(&format!("cluster-{number}"))));
+    }
+    let deadline = std::time::Instant::now() + Duration::from_mins(5);
+
+    let written = join_all(writers.iter().map(async |(scaffolder, inputs)| {
+        loop {
+            match scaffolder.ensure_tree(inputs, &destination).await {
+                // Whoever was overtaken too often is told so, and comes again.
+                Err(trouble) if trouble.reason == "GitBusy" && std::time::Instant::now() < deadline => {}
+                written => return written,
+            }
+        }
+    }));
+    let written = written.await;
+
+    assert!(written.iter().all(Result::is_ok), "{written:?}");
+    let clusters: Vec<_> = writers.into_iter().map(|(_, inputs)| inputs).collect();
+    assert_everything_is_there(&stage, &clusters);
+    assert_eq!(stage.git(&["rev-list", "--min-parents=2", "main"]), "", "the history is a line");
+}
+
 fn assert_everything_is_there(stage: &Stage, clusters: &[TreeInputs]) {
     let files = stage.git(&["ls-tree", "-r", "--name-only", "main"]);
     let history = stage.history("main");

@@ -12,6 +12,7 @@
 mod checks;
 mod commits;
 mod looks;
+mod networks;
 mod proposals;
 mod secrets;
 mod server;

@@ -150,6 +150,7 @@ async fn a_repository_that_was_renamed_is_not_followed_and_told_so() {
     let trouble = trouble(&stage, &Destination { url, ..stage.destination() }).await;
 
     is(&trouble, TroubleKind::Rejected, "GitRedirectRefused");
+    assert!(trouble.message.contains("renamed or moved"), "{trouble}");
 }
 
 #[tokio::test]
