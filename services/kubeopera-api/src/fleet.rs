@@ -196,6 +196,7 @@ pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: Cancellation
         }
         if let Some(records) = &records {
             revision.borrow_and_update();
+            platform.listing.count(&platform.monitor.fleet());
             platform.fleet.draw(platform.look_at_fleet(records, &[]));
         }
         tokio::select! {

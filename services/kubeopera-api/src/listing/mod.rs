@@ -15,6 +15,7 @@ use std::{
 
 use host_cluster_controller_crd::{HostCluster, Mode, NodeCount, Phase};
 use jiff::Timestamp;
+use k8s_monitor_contract::Glance;
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Mutex;
 use vocabulary::{ClusterId, ClusterLabels};
@@ -54,7 +55,10 @@ struct Row {
     labels: ClusterLabels,
     phase: Phase,
     kubernetes_version: Option<String>,
+    /// Nodes as the resource tells.
     nodes: Option<NodeCount>,
+    /// Nodes as k8s-monitor counts them, which is what is shown where it does.
+    counted: Option<u64>,
 }
 
 impl Listing {
@@ -79,7 +83,8 @@ impl Listing {
             let mut index = self.write();
             for record in changed {
                 let resource = observed.resource(record.id);
-                index.put(Row::of(record, resource.as_deref()));
+                let counted = index.rows.get(&record.id).and_then(|row| row.counted);
+                index.put(Row { counted, ..Row::of(record, resource.as_deref()) });
             }
             index.rows.len()
         };
@@ -109,6 +114,23 @@ impl Listing {
         let ids: Vec<_> = index.rows.keys().copied().collect();
         for id in ids {
             index.see(id, observed.resource(id).as_deref());
+        }
+    }
+
+    /// k8s-monitor counts the nodes of these clusters, and of no other.
+    pub(crate) fn count(&self, glances: &[Arc<Glance>]) {
+        let counts = glances.iter().filter_map(|glance| Some((glance.cluster, glance.nodes?.total)));
+        let counts: HashMap<_, _> = counts.collect();
+        let counted = |row: &Row| counts.get(&row.id).copied();
+        let news: Vec<_> = self.read().rows.values().filter(|row| row.counted != counted(row)).cloned().collect();
+        if news.is_empty() {
+            return;
+        }
+        let mut index = self.write();
+        // They may have changed, or gone, since they were looked at.
+        let rows: Vec<_> = news.iter().filter_map(|row| index.rows.get(&row.id)).map(|row| Row::clone(row)).collect();
+        for row in rows {
+            index.put(Row { counted: counted(&row), ..row });
         }
     }
 
@@ -207,6 +229,7 @@ impl Row {
             phase: Phase::Pending,
             kubernetes_version: None,
             nodes: None,
+            counted: None,
         };
         row.seen(resource)
     }

@@ -64,7 +64,11 @@ impl Sort {
             Self::Provider => place(&row.provider),
             Self::Region => place(&row.region),
             Self::KubernetesVersion => row.kubernetes_version.as_deref().map_or(Key::Unknown, version),
-            Self::Nodes => row.nodes.map_or(Key::Unknown, |nodes| Key::Number(nodes.total.into())),
+            Self::Nodes => {
+                let told = || row.nodes.map(|nodes| i64::from(nodes.total));
+                let counted = row.counted.and_then(|total| i64::try_from(total).ok());
+                counted.or_else(told).map_or(Key::Unknown, Key::Number)
+            }
         }
     }
 }

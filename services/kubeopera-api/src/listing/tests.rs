@@ -31,6 +31,7 @@ fn row() -> impl Strategy<Value = Row> {
             phase,
             kubernetes_version: version.map(str::to_owned),
             nodes: nodes.map(|total| NodeCount { total, ready: 0 }),
+            counted: None,
         },
     )
 }

@@ -12,6 +12,7 @@ use crate::store::clusters::Record;
 
 on_both_databases! {
     clusters_are_sorted_by_what_is_shown_of_them_and_what_is_not_known_comes_last
+    nodes_are_sorted_by_the_number_that_is_shown
     clusters_are_filtered_by_what_is_shown_of_them
     a_page_begins_after_the_last_one_whatever_came_and_went
     a_cursor_belongs_to_one_order_and_one_filter
@@ -103,6 +104,23 @@ async fn clusters_are_sorted_by_what_is_shown_of_them_and_what_is_not_known_come
         assert_eq!(paged.join(" "), down, "{sort}, page by page");
     }
     assert_eq!(world.names("", &cookie).await, "alpha bravo delta echo", "by name unless said otherwise");
+}
+
+async fn nodes_are_sorted_by_the_number_that_is_shown(world: World) {
+    let cookie = world.some_clusters().await;
+    let delta = world.get("/api/v1/clusters?q=delta", &cookie).await.json()["items"][0]["id"].clone();
+    let mut glance = super::monitor::glance(serde_json::from_value(delta).unwrap(), 100.0);
+
+    // k8s-monitor has counted since the resource was written.
+    glance.nodes = Some(k8s_monitor_contract::NodeCount { total: 50, ready: 50 });
+    world.monitor.see(glance);
+
+    until("the order follows", async || {
+        let list = world.get("/api/v1/clusters?sort=nodes", &cookie).await;
+        assert_eq!(list.json()["items"].as_array().unwrap().len(), 4);
+        (names(&list) == "echo delta alpha bravo").then_some(())
+    })
+    .await;
 }
 
 async fn clusters_are_filtered_by_what_is_shown_of_them(world: World) {

@@ -94,7 +94,7 @@ impl Monitor for Watched {
     }
 }
 
-fn glance(cluster: ClusterId, points: f64) -> Glance {
+pub(super) fn glance(cluster: ClusterId, points: f64) -> Glance {
     let cpu = Resource { used: Some(500), measured_allocatable: Some(2_000), requested: Some(900), allocatable: 4_000 };
     Glance {
         cluster,
