@@ -1,11 +1,12 @@
 //! `kubeopera health`: the score of any cluster, once, without a server.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use k8s_monitor::{Access, Engine};
 use k8s_monitor_contract::{Health, Monitor, Snapshot};
+use prices::Table;
 use tokio::time::{Instant, timeout_at};
 use vocabulary::ClusterId;
 
@@ -55,7 +56,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
 
 /// Watches the cluster until everything about it was read once.
 async fn read(client: kube::Client) -> anyhow::Result<Snapshot> {
-    let (engine, cluster) = (Engine::default(), ClusterId::random());
+    let (engine, cluster) = (Engine::priced(Arc::new(Table::built_in().clone())), ClusterId::random());
     let mut revision = engine.revision();
     engine.watch_exactly([(cluster, String::new(), Access::client_at_hand(client))]);
     let deadline = Instant::now() + WITHIN;
@@ -94,6 +95,10 @@ fn for_people(words: &str, snapshot: &Snapshot) -> anyhow::Result<String> {
         text += &format!("\nCPU {}, memory {}", percent(usage.cpu), percent(usage.memory));
         text += &usage.not_measured.as_ref().map_or_else(String::new, |why| format!(" ({})", plain(why)));
         text.push('\n');
+    }
+    if let Some(cost) = &snapshot.cost {
+        let monthly = cost.total.monthly.map_or_else(|| "not known".to_owned(), |monthly| format!("{monthly} a month"));
+        text += &format!("Cost {monthly}, {} priced and {} not\n", cost.total.priced, cost.total.not_priced);
     }
     Ok(text)
 }

@@ -6,6 +6,7 @@ mod data_folder;
 mod health;
 mod identity_provider;
 mod local_cluster;
+mod notices;
 mod open_files;
 mod own_cluster;
 mod provision;

@@ -19,8 +19,11 @@ use crate::{
     clouds::CloudAddresses,
     data_folder::DataFolder,
     identity_provider::IdentityProvider,
-    local_cluster, open_files,
+    local_cluster,
+    notices::NoticeOptions,
+    open_files,
     own_cluster::{self, Found},
+    price_list,
     repository::{TreeRepository, listen},
     storage::Storage,
     welcome::{self, Welcome},
@@ -58,6 +61,8 @@ pub(crate) struct Options {
     browsers: Browsers,
     #[command(flatten)]
     identity_provider: IdentityProvider,
+    #[command(flatten)]
+    notices: NoticeOptions,
     #[command(flatten)]
     cloud_addresses: CloudAddresses,
 
@@ -128,12 +133,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let shutdown = service_kit::shutdown::on_signals().context("listening for signals")?;
     let data_path = options.storage.data_path();
     let data = DataFolder::open(&data_path)?;
+    let prices = Arc::new(price_list::all(&data_path)?);
 
     options.browsers.must_be_reachable()?;
     // Whatever may be refused at once comes before the minutes that a local cluster takes.
     let dashboard = listen(options.browsers.listen, "--listen").await?;
     let external_url = options.browsers.external_url(dashboard.local_addr()?);
     let provider = options.identity_provider.provider(&external_url)?;
+    let notices = options.notices.notices(&external_url)?;
     let database = options.storage.database(&data).await?;
 
     // Nothing is served yet, so there is nothing to end in order.
@@ -161,7 +168,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         auth: auth.clone(),
         flux: host.flux.clone(),
     };
-    let monitor = k8s_monitor::Engine::default();
+    let monitor = k8s_monitor::Engine::priced(prices);
     let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
     let defaults = PlatformDefaults {
         git_url: repository.url.clone(),
@@ -188,6 +195,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         trusted_origins: options.browsers.trusted_origins(),
         external_url: Some(external_url),
         trusted_proxies: options.browsers.trusted_proxy,
+        notices,
         ..kubeopera_api::Config::default()
     };
     tokio::try_join!(

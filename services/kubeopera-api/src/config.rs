@@ -5,6 +5,8 @@ use std::time::Duration;
 use ipnet::IpNet;
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
 
+use crate::notices::Notices;
+
 /// How the API is served.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -16,6 +18,8 @@ pub struct Config {
     pub external_url: Option<String>,
     /// Proxies whose X-Forwarded-For is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Where notices of clusters whose colour changes go, if anywhere.
+    pub notices: Option<Notices>,
     /// A request that is not answered by then is given up.
     pub request_limit: Duration,
     /// What one person may do how often.
@@ -52,12 +56,13 @@ impl Default for Allowances {
 }
 
 impl Default for Config {
-    /// No other origins, no proxies, 30 s, the usual allowances.
+    /// No other origins, no proxies, no notices, 30 s, the usual allowances.
     fn default() -> Self {
         Self {
             trusted_origins: Vec::new(),
             external_url: None,
             trusted_proxies: Vec::new(),
+            notices: None,
             request_limit: Duration::from_secs(30),
             allowances: Allowances::default(),
         }

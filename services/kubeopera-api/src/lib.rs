@@ -12,6 +12,7 @@ mod http;
 mod installation;
 mod listing;
 mod metrics;
+mod notices;
 mod resources;
 mod settings;
 mod store;
@@ -33,6 +34,7 @@ use crate::app::Platform;
 pub use crate::{
     config::{Allowance, Allowances, Config, PlatformDefaults},
     installation::{BindError, bind},
+    notices::{NoticeFormat, Notices},
 };
 
 /// kubeopera-api cannot run.
@@ -85,6 +87,9 @@ pub async fn run(
     tasks.spawn(resources::access::keep_asking(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::relay::keep_relaying(Arc::clone(&platform), background.clone()));
     tasks.spawn(resources::repair::keep_repairing(Arc::clone(&platform), background.clone()));
+    if let Some(notices) = config.notices {
+        tasks.spawn(notices::keep_telling(Arc::clone(&platform), notices, background.clone()));
+    }
     tasks.spawn(fleet::keep_drawing(Arc::clone(&platform), background.clone()));
     tasks.spawn(events::keep_announcing(platform, background.clone()));
 

@@ -1,0 +1,139 @@
+//! Notices to a web hook when a cluster's colour changes for a while.
+//!
+//! A colour counts only when it has held for some time: what comes and goes again is no news. What was told last is kept
+//! in memory, so after a restart clusters that are not green are told of again: better twice than never.
+
+mod damping;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use k8s_monitor_contract::{Row, Standing};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+use vocabulary::{ClusterId, Secret};
+
+use self::damping::{Damped, Shown};
+use crate::app::Platform;
+
+/// How often clusters are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Reasons in a notice.
+const REASONS: usize = 3;
+
+/// Where notices go.
+#[derive(Debug, Clone)]
+pub struct Notices {
+    /// Address of the hook. Whoever knows it may post there.
+    pub hook: Secret,
+    /// What the hook reads.
+    pub format: NoticeFormat,
+    /// Address of the dashboard, for a link to the cluster.
+    pub dashboard: Option<Url>,
+}
+
+/// What a web hook reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeFormat {
+    /// An object with `cluster`, `was`, `is`, `score`, `reasons`, `at`, `link`.
+    Generic,
+    /// A message for Slack and what reads the same.
+    Slack,
+}
+
+/// Sends a notice for each change that lasts, until `shutdown`.
+pub(crate) async fn keep_telling(platform: Arc<Platform>, notices: Notices, shutdown: CancellationToken) {
+    let mut clusters: HashMap<ClusterId, Damped> = HashMap::new();
+    loop {
+        tokio::select! { () = tokio::time::sleep(LOOK_EVERY) => {}, () = shutdown.cancelled() => return }
+        let Ok(drawing) = platform.multi_cluster().await else { continue };
+        let rows = &drawing.view().clusters;
+        clusters.retain(|id, _| rows.iter().any(|row| row.id == *id));
+        for row in rows {
+            let damped = clusters.entry(row.id).or_default();
+            let now = Timestamp::now();
+            let Some((was, is)) = shown(row).and_then(|is| damped.see(is, now)) else { continue };
+            let notice = notice(&platform, &notices, row, was, is, now);
+            let told =
+                tokio::select! { told = post(&notices.hook, &notice) => told, () = shutdown.cancelled() => return };
+            match told {
+                Ok(()) => damped.told(is),
+                // It is due still, and tried again when the colour is looked at next, but not at once.
+                Err(why) => {
+                    tracing::warn!(cluster.id = %row.id, "a notice could not be sent: {why}");
+                    damped.not_told(now);
+                }
+            }
+        }
+    }
+}
+
+/// What is shown of a cluster; nothing while it is being set up.
+fn shown(row: &Row) -> Option<Shown> {
+    match row.standing {
+        Standing::SettingUp => None,
+        Standing::Unreachable => Some(Shown::Unreachable),
+        Standing::Healthy | Standing::Degraded => row.health.map(|health| Shown::Colour(health.colour)),
+    }
+}
+
+fn notice(platform: &Platform, notices: &Notices, row: &Row, was: Option<Shown>, is: Shown, now: Timestamp) -> Value {
+    let reasons = match (&row.stale, platform.monitor.cluster(row.id)) {
+        (Some(stale), _) => vec![stale.reason.clone()],
+        (None, Some(snapshot)) => {
+            let mut deductions = snapshot.health.as_ref().map_or_else(Vec::new, |health| health.deductions.clone());
+            deductions.sort_by(|one, other| other.points.cmp(&one.points));
+            deductions.into_iter().take(REASONS).map(|deduction| deduction.message).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    let score = row.health.filter(|_| row.stale.is_none()).map(|health| health.score);
+    let link = notices.dashboard.as_ref().and_then(|url| url.join(&format!("/clusters/{}", row.id)).ok());
+    match notices.format {
+        NoticeFormat::Generic => json!({
+            "cluster": {"id": row.id, "name": row.name},
+            "was": was.map(Shown::as_str),
+            "is": is.as_str(),
+            "score": score,
+            "reasons": reasons,
+            "at": now,
+            "link": link,
+        }),
+        NoticeFormat::Slack => {
+            let was = was.map_or_else(String::new, |was| format!(", was {}", was.as_str()));
+            let score = score.map_or_else(String::new, |score| format!(" with {score} points"));
+            let mut text = format!("Cluster *{}* is {}{score}{was}.", for_slack(&row.name), is.as_str());
+            for reason in &reasons {
+                text += &format!("\n• {}", for_slack(reason));
+            }
+            if let Some(link) = link {
+                text += &format!("\n<{link}|Open it>");
+            }
+            json!({"text": text})
+        }
+    }
+}
+
+/// Slack takes these three for its own.
+fn for_slack(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Posts once: no redirects, no repetition, a limit to everything; nothing of the answer is read but its status.
+async fn post(hook: &Secret, notice: &Value) -> Result<(), String> {
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(Duration::from_secs(5))
+        .timeout(Duration::from_secs(10))
+        .build()
+        .map_err(|_| "no secure connection can be made".to_owned())?;
+    // The address itself is a secret, and an error may hold it.
+    let answer = client.post(hook.reveal()).json(notice).send().await;
+    let answer = answer.map_err(|error| service_kit::chain(&error.without_url()))?;
+    if answer.status().is_success() { Ok(()) } else { Err(format!("the web hook answered {}", answer.status())) }
+}
+
+#[cfg(test)]
+mod tests;
