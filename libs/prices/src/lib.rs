@@ -47,7 +47,7 @@ pub enum LoadBalancer {
     Network,
     /// AWS Application Load Balancer.
     Application,
-    /// AWS Classic Load Balancer, which a Service of type LoadBalancer gets without further words.
+    /// AWS Classic Load Balancer, which a Service of type `LoadBalancer` gets without further words.
     Classic,
     /// A forwarding rule of Google's.
     ForwardingRule,

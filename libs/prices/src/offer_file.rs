@@ -139,7 +139,7 @@ impl Product {
             _ => return None,
         };
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_graphic());
-        (is_word(&of.region_code) && is_word(&item)).then(|| Wanted { region: self.attributes.region_code, item })
+        (is_word(&of.region_code) && is_word(&item)).then_some(Wanted { region: self.attributes.region_code, item })
     }
 }
 

@@ -186,14 +186,11 @@ impl Row {
     pub fn of(listed: Listed, glance: Option<&Glance>) -> Self {
         let health = glance.and_then(|glance| glance.health);
         let unreachable = glance.and_then(|glance| glance.freshness.unreachable.as_ref());
-        let standing = match (listed.setup, unreachable, health.map(|health| health.colour)) {
-            (Setup::Underway, ..) => Standing::SettingUp,
-            (_, Some(_), _) => Standing::Unreachable,
-            (Setup::Failed, None, None) => Standing::Unreachable,
-            (Setup::Failed, None, Some(_)) => Standing::Degraded,
-            (Setup::Done, None, None) => Standing::SettingUp,
-            (Setup::Done, None, Some(Colour::Green)) => Standing::Healthy,
-            (Setup::Done, None, Some(Colour::Amber | Colour::Red)) => Standing::Degraded,
+        let standing = match (listed.setup, unreachable.is_some(), health.map(|health| health.colour)) {
+            (Setup::Underway, ..) | (Setup::Done, false, None) => Standing::SettingUp,
+            (Setup::Done | Setup::Failed, true, _) | (Setup::Failed, false, None) => Standing::Unreachable,
+            (Setup::Done, false, Some(Colour::Green)) => Standing::Healthy,
+            (Setup::Done | Setup::Failed, false, Some(_)) => Standing::Degraded,
         };
         let usage = glance.and_then(|glance| glance.usage.as_ref());
         Self {

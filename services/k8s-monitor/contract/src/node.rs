@@ -25,13 +25,13 @@ pub struct Node {
     pub name: String,
     /// Whether its Ready condition is True.
     pub ready: bool,
-    /// Whether its MemoryPressure condition is True.
+    /// Whether its `MemoryPressure` condition is True.
     pub memory_pressure: bool,
-    /// Whether its DiskPressure condition is True.
+    /// Whether its `DiskPressure` condition is True.
     pub disk_pressure: bool,
-    /// Whether its PIDPressure condition is True.
+    /// Whether its `PIDPressure` condition is True.
     pub pid_pressure: bool,
-    /// Whether its NetworkUnavailable condition is True.
+    /// Whether its `NetworkUnavailable` condition is True.
     pub network_unavailable: bool,
     /// Whether pods may be scheduled to it: it is not cordoned.
     pub schedulable: bool,

@@ -10,10 +10,10 @@
 //! | penalty | points | when |
 //! | --- | --- | --- |
 //! | `node_not_ready` | 5 each | the Ready condition is not True: False, Unknown or missing |
-//! | `node_memory_pressure` | 3 each | MemoryPressure is True |
-//! | `node_disk_pressure` | 4 each | DiskPressure is True |
-//! | `node_pid_pressure` | 2 each | PIDPressure is True |
-//! | `node_network_unavailable` | 6 each | NetworkUnavailable is True |
+//! | `node_memory_pressure` | 3 each | `MemoryPressure` is True |
+//! | `node_disk_pressure` | 4 each | `DiskPressure` is True |
+//! | `node_pid_pressure` | 2 each | `PIDPressure` is True |
+//! | `node_network_unavailable` | 6 each | `NetworkUnavailable` is True |
 //! | `pod_failed` | 2 each | see [`PodSeen::judge`] |
 //! | `pod_crash_looping` | 2.5 each | see [`PodSeen::judge`]; a pod once, however many of its containers do |
 //! | `pods_restarting` | 5 | more than 10 pods restart; see [`PodSeen::judge`] |

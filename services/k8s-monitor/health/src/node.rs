@@ -14,13 +14,13 @@ pub struct NodeRef(pub NonZeroU32);
 pub struct NodeFacts {
     /// The Ready condition is True. Unknown and missing are not.
     pub ready: bool,
-    /// MemoryPressure is True. Unknown, as when the kubelet stopped, is not: that the node is not ready is counted.
+    /// `MemoryPressure` is True. Unknown, as when the kubelet stopped, is not: that the node is not ready is counted.
     pub memory_pressure: bool,
-    /// DiskPressure is True.
+    /// `DiskPressure` is True.
     pub disk_pressure: bool,
-    /// PIDPressure is True.
+    /// `PIDPressure` is True.
     pub pid_pressure: bool,
-    /// NetworkUnavailable is True.
+    /// `NetworkUnavailable` is True.
     pub network_unavailable: bool,
     /// What pods can have of it.
     pub allocatable: Resources,

@@ -1,3 +1,5 @@
+#![allow(clippy::float_cmp, reason = "points and cents in steps that floating point keeps exactly, or prints the same")]
+
 use std::num::NonZeroU32;
 
 use k8s_monitor_contract::Colour;
