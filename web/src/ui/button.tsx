@@ -28,10 +28,21 @@ interface ButtonProps extends ComponentProps<'button'> {
   busy?: boolean
 }
 
-export function Button({ look, size, busy = false, className, children, onClick, ...rest }: ButtonProps) {
+export function Button({
+  look,
+  size,
+  busy = false,
+  className,
+  children,
+  onClick,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
   return (
     <button
-      type="button"
+      type={type}
+      // A field that is left shows what is wrong with it, which would move the button away from under the pointer.
+      onMouseDown={type === 'submit' ? (event) => event.preventDefault() : undefined}
       className={clsx(buttonClass(look, size), className)}
       aria-disabled={busy || undefined}
       onClick={busy ? (event) => event.preventDefault() : onClick}

@@ -4,8 +4,8 @@ import { Cloud, FileKey2, type LucideIcon, Rocket } from 'lucide-react'
 import { cardClass } from '@/ui/card'
 import { PageHeader } from '@/ui/page-header'
 import { ConnectWay } from './connect/connect-way'
+import { CreateWay } from './create/create-way'
 import { RegisterWay } from './register-way'
-import { CreateWay } from './terminal-ways'
 import type { Way } from './way'
 
 const ways = {
@@ -25,7 +25,7 @@ const ways = {
     icon: Cloud,
     name: 'Create New',
     when: 'You want KubeOpera to provision a brand-new cluster on AWS or GCP for you.',
-    how: 'Not in this version',
+    how: 'With a cloud credential',
   },
 } satisfies Record<Way, { icon: LucideIcon; name: string; when: string; how: string }>
 

@@ -1,9 +1,11 @@
 import type {
   AuditEntry,
+  Catalogue,
   Cluster,
   ContextVerdict,
   Credential,
   Disconnection,
+  InstanceType,
   PartingReceipt,
   Person,
   Phase,
@@ -267,3 +269,73 @@ export function auditEntry(change: Partial<AuditEntry> = {}): AuditEntry {
     ...change,
   }
 }
+
+const versions = (...all: string[]): Catalogue['providers'][number]['topologies'][number]['kubernetes_versions'] =>
+  all.map((version, index) => ({
+    version,
+    support: index === all.length - 1 ? 'extended' : 'standard',
+    supported_until: index === 0 ? null : '2027-02-28',
+  }))
+
+export const catalogue: Catalogue = {
+  as_of: '2026-11',
+  providers: [
+    {
+      id: 'aws',
+      title: 'AWS',
+      topologies: [
+        {
+          id: 'vanilla_kubeadm',
+          title: 'Vanilla Kubernetes',
+          builds: 'A VPC, control-plane instances with stacked etcd, and a worker Auto Scaling Group.',
+          control_plane_counts: [1, 3, 5, 7],
+          max_nodes: 500,
+          kubernetes_versions: versions('1.36.4', '1.35.7', '1.34.11'),
+        },
+        {
+          id: 'managed_eks',
+          title: 'Managed (EKS)',
+          builds: 'A VPC, an EKS control plane operated by AWS, and a managed node group.',
+          control_plane_counts: [],
+          max_nodes: 500,
+          kubernetes_versions: versions('1.36', '1.35', '1.33'),
+        },
+      ],
+      regions: [
+        { id: 'eu-north-1', name: 'Stockholm', opt_in: false },
+        { id: 'af-south-1', name: 'Cape Town', opt_in: true },
+      ],
+    },
+    {
+      id: 'gcp',
+      title: 'GCP',
+      topologies: [
+        {
+          id: 'managed_gke',
+          title: 'Managed (GKE)',
+          builds: 'A VPC network, a GKE control plane operated by Google, and a node pool.',
+          control_plane_counts: [],
+          max_nodes: 500,
+          kubernetes_versions: versions('1.36', '1.35', '1.34'),
+        },
+      ],
+      regions: [{ id: 'europe-north1', name: 'Hamina', opt_in: false }],
+    },
+  ],
+}
+
+const instanceType = (name: string, cpus: number, gibibytes: number): InstanceType => ({
+  name,
+  family: name.split('.')[0] ?? name,
+  cpus,
+  memory_mib: gibibytes * 1_024,
+  architecture: name.startsWith('m7g') ? 'arm64' : 'amd64',
+  gpus: 0,
+  gpu: null,
+})
+
+export const instanceTypes: InstanceType[] = [
+  instanceType('t3.small', 2, 2),
+  instanceType('t3.medium', 2, 4),
+  instanceType('m7g.large', 2, 8),
+]

@@ -4,11 +4,13 @@ import { page } from 'vitest/browser'
 import { chooseTheme } from '@/theme'
 import {
   auditEntry,
+  catalogue,
   cluster,
   contexts,
   credential,
   disconnection,
   fleet,
+  instanceTypes,
   person,
   problem,
   session,
@@ -224,7 +226,40 @@ const states: State[] = [
       await expect.element(page.getByText(/^Enter a host name/)).toBeVisible()
     },
   },
-  { name: 'wizard create', path: '/clusters/new?way=create', says: 'This version cannot create clusters' },
+  {
+    name: 'wizard create',
+    path: '/clusters/new?way=create',
+    arrange: (s) => {
+      s.on('GET /api/v1/catalogue', { status: 200, body: catalogue })
+      s.on('GET /api/v1/catalogue/aws/af-south-1/instance-types', { status: 200, body: { items: instanceTypes } })
+      s.on('GET /api/v1/credentials', list([credential()]))
+      s.on('POST /api/v1/clusters/estimate', {
+        status: 200,
+        body: {
+          monthly: 91.2,
+          items: [
+            {
+              what: 'Control-plane nodes',
+              count: 1,
+              monthly: 30.4,
+              basis: 't3.medium at $0.0416 an hour (list price)',
+            },
+            { what: 'Nodes', count: 2, monthly: 60.8, basis: 't3.medium at $0.0416 an hour (list price)' },
+          ],
+          not_priced: ['The NAT gateway, public IP addresses, logs, and what goes over the network.'],
+        },
+      })
+    },
+    says: 'Vanilla Kubernetes',
+    act: async () => {
+      await page.getByRole('radio', { name: 'AWS · Vanilla Kubernetes' }).click()
+      await page.getByLabelText('Region').selectOptions('af-south-1')
+      await page.getByLabelText('Kubernetes version').selectOptions('1.34.11')
+      await page.getByRole('button', { name: 'Create cluster' }).click()
+      await expect.element(page.getByText('Choose a credential.')).toBeVisible()
+      await expect.element(page.getByText('$91')).toBeVisible()
+    },
+  },
   {
     name: 'clusters measured',
     path: '/clusters',

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import type { Credential } from '@/api/model'
+import type { Credential, CredentialType } from '@/api/model'
 import { TextField } from '@/form/field'
 import { FormDialog } from '@/form/form-dialog'
 import * as rules from '@/form/rules'
@@ -13,12 +13,14 @@ import type { ExternalIdShown } from './external-id'
 interface CredentialDialogProps {
   /** The one to change; null to add one. */
   credential: Credential | null
+  /** The types to choose from for a new one. */
+  types?: CredentialType[]
   /** With what is shown once, if it is a role. */
-  onSaved: (shown: ExternalIdShown | undefined) => void
+  onSaved: (saved: Credential, shown: ExternalIdShown | undefined) => void
   onClose: () => void
 }
 
-export function CredentialDialog({ credential, onSaved, onClose }: CredentialDialogProps) {
+export function CredentialDialog({ credential, types = kindOrder, onSaved, onClose }: CredentialDialogProps) {
   const form = useForm<TypedCredential>({
     defaultValues: {
       ...emptyCredential,
@@ -37,8 +39,9 @@ export function CredentialDialog({ credential, onSaved, onClose }: CredentialDia
         const changed = await changeCredential(credential.id, typed.label, replaces ? typed : null)
         return { credential: changed, external_id: null }
       }}
-      onDone={({ credential: { label }, external_id }) => {
-        onSaved(external_id ? { label, external_id } : undefined)
+      onDone={({ credential: saved, external_id }) => {
+        const { label } = saved
+        onSaved(saved, external_id ? { label, external_id } : undefined)
         showReceipt({
           tone: 'success',
           title: `${label} is saved`,
@@ -48,7 +51,7 @@ export function CredentialDialog({ credential, onSaved, onClose }: CredentialDia
       onClose={onClose}
     >
       {replaces ? (
-        <CredentialFields form={form} types={credential ? [credential.type] : kindOrder} />
+        <CredentialFields form={form} types={credential ? [credential.type] : types} />
       ) : (
         <>
           <TextField

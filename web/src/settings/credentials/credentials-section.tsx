@@ -51,7 +51,7 @@ export function CredentialsSection() {
       {asked && asked.what !== 'delete' && (
         <CredentialDialog
           credential={asked.what === 'change' ? asked.credential : null}
-          onSaved={(shown) => {
+          onSaved={(_, shown) => {
             renew()
             setExternalId(shown)
           }}

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouteContext } from '@tanstack/react-router'
-import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react'
+import { type SubmitEvent, useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { useIdempotencyKey } from '@/api/idempotency'
 import type { ContextVerdict, KubeconfigCheck } from '@/api/model'
 import { Problem } from '@/api/problem'
-import { fleetQuery, remember } from '@/clusters/clusters'
+import { remember } from '@/clusters/clusters'
 import { useShowCard } from '@/clusters/register'
+import { mayManage, useRole } from '@/clusters/rights'
 import { landOnField } from '@/form/refusal'
 import { ContextChoice } from '@/kubeconfig/context-choice'
 import type { Supplied } from '@/kubeconfig/kubeconfig'
@@ -14,19 +14,19 @@ import { KubeconfigInput } from '@/kubeconfig/kubeconfig-input'
 import { useKubeconfig } from '@/kubeconfig/use-kubeconfig'
 import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
-import { Command } from '@/ui/command'
 import { Notice } from '@/ui/notice'
 import { Sentences } from '@/ui/sentences'
 import { showReceipt } from '@/ui/toasts'
-import { forgetDraft, keepDraft, readDraft } from '../draft'
+import { forgetDraft } from '../draft'
+import { Equivalent } from '../equivalent'
+import { focusStep, Step } from '../step'
+import { useDraft } from '../use-draft'
 import { connectCluster, type Details, emptyDetails } from './connect'
 import { DetailsFields } from './details-fields'
 import { connectCommands } from './manifest'
 
-const fields = Object.keys(emptyDetails) as (keyof Details)[]
-
 export function ConnectWay() {
-  const { session } = useRouteContext({ from: '/_logged-in' })
+  const manages = mayManage(useRole())
   return (
     <>
       <h2 className="font-semibold text-base">Connect Existing</h2>
@@ -34,7 +34,7 @@ export function ConnectWay() {
         Adds a cluster that KubeOpera did not create, from any provider, with a kubeconfig for it. Everything that runs
         on it keeps running.
       </p>
-      {session.user.role === 'viewer' ? (
+      {!manages ? (
         <p className="mt-4 font-medium text-fg-2">
           Your role lets you look at clusters, not connect them. Ask a platform administrator to do it.
         </p>
@@ -50,15 +50,9 @@ function ConnectForm() {
   const showCard = useShowCard()
   const [banner, setBanner] = useState<Problem | null>(null)
   const form = useForm<Details>({ mode: 'onTouched', defaultValues: emptyDetails })
+  const details = useWatch({ control: form.control }) as Details
   const keyOf = useIdempotencyKey()
-  useEffect(() => {
-    const draft = readDraft('connect', emptyDetails)
-    for (const field of fields) if (draft[field]) form.setValue(field, draft[field], { shouldDirty: true })
-    return form.subscribe({
-      formState: { values: true },
-      callback: ({ values }) => keepDraft('connect', values, fields),
-    })
-  }, [form])
+  useDraft('connect', form, emptyDetails)
 
   /** Fills in what is still empty; what somebody typed stays. */
   const prefill = ({ name, cluster }: ContextVerdict) => {
@@ -94,10 +88,10 @@ function ConnectForm() {
       const problem = Problem.of(error)
       if (problem.field?.startsWith('kubeconfig')) {
         kubeconfig.refuse({ kubeconfig: problem.message })
-        document.getElementById('step-1')?.focus()
+        focusStep(1)
       } else if (problem.field === 'context') {
         kubeconfig.refuse({ context: problem.message })
-        document.getElementById('step-2')?.focus()
+        focusStep(2)
       } else if (!landOnField(error, form)) setBanner(problem)
     },
   })
@@ -114,7 +108,7 @@ function ConnectForm() {
     }
     if (!context) {
       kubeconfig.refuse({ context: 'Choose a context that can be used.' })
-      document.getElementById('step-2')?.focus()
+      focusStep(2)
       return
     }
     void form.handleSubmit((details) => connecting.mutate({ file: supplied, context, details }))()
@@ -141,47 +135,15 @@ function ConnectForm() {
         <Button type="submit" look="primary" size="large" className="max-sm:w-full" busy={connecting.isPending}>
           Connect
         </Button>
-        <Equivalent form={form} context={contextToName(check, context)} />
+        <Equivalent
+          copyLabel="Copy the commands that connect this cluster"
+          commands={(gitUrl) => connectCommands({ details, context: contextToName(check, context), gitUrl })}
+        >
+          With access to the cluster KubeOpera runs on, this does what the form does. Put the kubeconfig into a file
+          first.
+        </Equivalent>
       </div>
     </form>
-  )
-}
-
-function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
-  return (
-    <section aria-labelledby={`step-${number}`}>
-      <h3 id={`step-${number}`} tabIndex={-1} className="mb-4 flex items-center gap-3 font-semibold outline-none">
-        <span
-          aria-hidden
-          className="grid size-6 place-items-center rounded-full bg-accent-soft font-semibold text-accent-text text-xs tabular-nums"
-        >
-          {number}
-        </span>
-        {title}
-      </h3>
-      {children}
-    </section>
-  )
-}
-
-/** The same as the form, for people who like a terminal better. */
-function Equivalent({ form, context }: { form: ReturnType<typeof useForm<Details>>; context: string | null }) {
-  const { queryClient } = useRouteContext({ from: '__root__' })
-  const details = useWatch({ control: form.control }) as Details
-  const tree = queryClient.getQueryData(fleetQuery.queryKey)?.items.find(({ git_ops }) => git_ops)?.git_ops
-  return (
-    <details className="mt-6">
-      <summary className="w-fit cursor-pointer rounded font-medium text-fg-2 text-ui hover:text-fg">
-        The same as a HostCluster resource
-      </summary>
-      <p className="mt-2 mb-3 max-w-prose text-fg-3 text-ui">
-        With access to the cluster KubeOpera runs on, this does what the form does. Put the kubeconfig into a file
-        first.
-      </p>
-      <Command copyLabel="Copy the commands that connect this cluster">
-        {connectCommands({ details, context, gitUrl: tree?.url ?? 'https://github.com/acme/gitops-iac.git' })}
-      </Command>
-    </details>
   )
 }
 

@@ -1,17 +1,10 @@
 import { answerOf, api } from '@/api/client'
 import type { Cluster } from '@/api/model'
 import type { Supplied } from '@/kubeconfig/kubeconfig'
+import { emptyEnvironment } from '../environment-fields'
 
 /** The fields of Connect Existing beside the kubeconfig and its context. */
-export const emptyDetails = {
-  name: '',
-  provider: '',
-  region: '',
-  domain: '',
-  admin_email: '',
-  admin_username: '',
-  git_path: '',
-}
+export const emptyDetails = { name: '', provider: '', region: '', ...emptyEnvironment }
 
 export type Details = typeof emptyDetails
 
