@@ -108,7 +108,7 @@ text_type! {
     |text| text.len() <= 200 && text.split('/').all(|part| {
         let inner = |c: u8| c.is_ascii_alphanumeric() || b"._+-".contains(&c);
         !part.is_empty() && part.bytes().all(inner) && !part.starts_with(['.', '-', '+']) && !part.ends_with(['.', '-', '+'])
-            && !part.contains("..") && !part.ends_with(".lock")
+            && !part.contains("..") && part.strip_suffix(".lock").is_none()
     })
 }
 

@@ -105,7 +105,7 @@ async fn several_scaffolders_and_a_person_pushing_at_once_lose_nothing() {
     assert_eq!(stage.history("main").iter().filter(|subject| subject.starts_with("Note")).count(), 5);
 }
 
-/// Each with a clone of its own, as twenty KubeOperas have that share a repository.
+/// Each with a clone of its own, as twenty installations have that share a repository.
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_writers_at_the_same_second_lose_nothing() {
     let stage = Stage::new().await;
