@@ -107,7 +107,7 @@ impl Secrets for ManagementSecrets {
             return Err(Trouble::rejected("RegistryCredentialNotPermitted", why));
         }
         let credential = text_of(&secret, DOCKER_CONFIG);
-        credential.filter(|text| is_docker_config(text)).ok_or_else(|| {
+        credential.filter(is_docker_config).ok_or_else(|| {
             Trouble::rejected(
                 "RegistryCredentialUnusable",
                 format!(
