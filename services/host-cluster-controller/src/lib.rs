@@ -10,6 +10,7 @@ mod host_clusters;
 mod install;
 mod observe;
 pub mod ports;
+mod published;
 mod reconcile;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use install::install;
 use crate::{
     adapters::{Clusters, Connections, FluxOnClusters, ManagementSecrets},
     ports::{Flux, HostClusters, Secrets, TargetCluster},
+    published::Published,
 };
 
 /// Field manager of what this controller writes on the management cluster.
@@ -65,6 +67,7 @@ pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Tr
         scaffolder,
         provisioner,
         auth,
+        published: Published::default(),
     };
     watch::run(client, Arc::new(world), shutdown).await
 }
@@ -78,4 +81,5 @@ pub(crate) struct World {
     pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) provisioner: Option<Arc<dyn ClusterProvisioner>>,
     pub(crate) auth: Arc<dyn Auth>,
+    pub(crate) published: Published,
 }

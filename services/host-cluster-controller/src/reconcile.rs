@@ -1,6 +1,6 @@
 //! One pass over one cluster: observe, decide, act, report, write.
 
-use host_cluster_controller_decide::{Facts, Next, Report, Requeue, Resource, Step, next_step, report};
+use host_cluster_controller_decide::{Event, Facts, Next, Report, Requeue, Resource, Step, next_step, report};
 use jiff::Timestamp;
 use vocabulary::Trouble;
 
@@ -11,8 +11,15 @@ use crate::{World, act::act, observe::observe, write_status::write_status};
 /// Fails only where the resource itself cannot be read or its status not be written; every other trouble is an outcome
 /// and ends in the status.
 pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trouble> {
-    let Some(resource) = world.host_clusters.get(name).await? else { return Ok(Requeue::AwaitChange) };
-    let previous = resource.status.clone().unwrap_or_default();
+    let Some(resource) = world.host_clusters.get(name).await? else {
+        world.published.forget(name);
+        return Ok(Requeue::AwaitChange);
+    };
+    let seen = resource.status.clone().unwrap_or_default();
+    let previous = world.published.before(name, &resource);
+    if seen != previous {
+        world.host_clusters.tell(&resource, &overwritten()).await;
+    }
     let mut facts =
         Facts::before_looking(Resource::of(&resource), previous, now(), rand::random(), world.provisioner.is_some());
 
@@ -22,8 +29,9 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
     facts.now = now();
     let Report { status, requeue, events } = report(&facts, &step, &outcome);
 
-    if let Some(status) = status {
-        write_status(world, &resource, &facts.previous, &status).await?;
+    if let Some(status) = &status {
+        write_status(world, &resource, &seen, status).await?;
+        world.published.remember(name, &resource, status);
         if status.phase != facts.previous.phase {
             let phase = status.phase.map_or("Pending", host_cluster_controller_crd::Phase::as_str);
             tracing::info!(cluster.id = name, phase, "cluster entered a phase");
@@ -33,6 +41,11 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
         world.host_clusters.tell(&resource, &event).await;
     }
     Ok(requeue)
+}
+
+fn overwritten() -> Event {
+    let note = "Somebody else has written the status, which host-cluster-controller alone does. It is put right.";
+    Event { is_warning: true, reason: "StatusOverwritten".to_owned(), note: note.to_owned() }
 }
 
 /// Now, in whole seconds: Kubernetes' times know no smaller ones, and a status must read back as it was written.

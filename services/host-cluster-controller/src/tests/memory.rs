@@ -77,6 +77,7 @@ impl Memory {
             scaffolder: this.clone(),
             provisioner: None,
             auth: this,
+            published: crate::published::Published::default(),
         }
     }
 

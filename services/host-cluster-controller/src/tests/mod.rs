@@ -4,9 +4,9 @@
 mod api;
 mod memory;
 
-use host_cluster_controller_crd::Phase;
+use host_cluster_controller_crd::{HostClusterStatus, Phase};
 use host_cluster_controller_decide::Requeue;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
@@ -95,6 +95,33 @@ async fn a_healthy_cluster_is_looked_at_and_nothing_is_written() {
     );
     assert!(matches!(requeue, Requeue::After(after) if (60..=66).contains(&after.as_secs())), "{requeue:?}");
     assert_eq!(memory.state().events.len(), told);
+}
+
+#[tokio::test]
+async fn a_status_that_somebody_else_wrote_is_put_right_and_told_and_conditions_of_others_stay() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::Ready).await;
+    let world = memory.world();
+    reconcile(ID, &world).await.unwrap();
+    let published = memory.state().resource.as_ref().unwrap().status.clone().unwrap();
+    let change = |change: &dyn Fn(&mut HostClusterStatus)| {
+        change(memory.state().resource.as_mut().unwrap().status.as_mut().unwrap());
+    };
+    let told =
+        |memory: &Memory| memory.state().events.iter().filter(|event| event.contains("StatusOverwritten")).count();
+
+    change(&|status| {
+        status.conditions.push(Condition { type_: "acme.com/Audited".into(), ..published.conditions[0].clone() })
+    });
+    reconcile(ID, &world).await.unwrap();
+    assert_eq!(told(&memory), 0);
+
+    change(&|status| (status.phase, status.kubeconfig_secret) = (Some(Phase::Failed), Some("forged".into())));
+    reconcile(ID, &world).await.unwrap();
+
+    assert_eq!(told(&memory), 1);
+    let now = memory.state().resource.as_ref().unwrap().status.clone().unwrap();
+    assert_eq!((now.phase, now.kubeconfig_secret), (published.phase, published.kubeconfig_secret));
 }
 
 #[tokio::test]
