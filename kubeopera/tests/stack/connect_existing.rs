@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host_cluster_controller_crd::{NAMESPACE, Phase};
+use host_cluster_controller_crd::{HostCluster, NAMESPACE, Phase};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use serde_json::json;
@@ -12,7 +12,9 @@ use crate::{
     TO_READY, World,
     disconnecting::workloads,
     flux::{git_repositories, kustomizations},
-    host_clusters, names, options,
+    host_clusters,
+    kubeconfigs::{field, kubeconfig, token},
+    names, options,
 };
 
 /// How long letting go of a cluster that answers may take.
@@ -20,8 +22,7 @@ const TO_GONE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 #[ignore = "starts two clusters"]
-async fn a_kubeconfig_pasted_at_one_kubeopera_connects_a_second_real_cluster_to_ready_and_disconnect_leaves_its_workloads()
- {
+async fn a_second_real_cluster_is_connected_by_certificate_let_go_of_with_its_workloads_and_connected_again_by_token() {
     stack::start_mirror().await.unwrap();
     let there = LocalCluster::up("stack-there", &[]).await.unwrap();
     let here = LocalCluster::up("stack-here", &["--control-plane-only"]).await.unwrap();
@@ -40,20 +41,15 @@ async fn a_kubeconfig_pasted_at_one_kubeopera_connects_a_second_real_cluster_to_
     assert_eq!(verdict["cluster"]["kubernetes_version"], "1.34.4");
     assert_eq!(verdict["cluster"]["nodes"], json!({ "total": 1, "ready": 1 }));
 
+    doctor_judges_each_way_to_a_real_cluster(&world, &there, &pasted, &own).await;
+
     let wanted = json!({
         "name": "there", "provider": "on-premises", "region": "berlin", "kubeconfig": pasted,
         "admin_email": "first@acme.com", "admin_username": "first",
     });
     let (status, card) = world.dashboard.post("connect", &wanted).await.unwrap();
     assert_eq!(status, 201, "{card}");
-    let ready = stack::until("Ready", TO_READY, || async {
-        let resource = world.host_cluster().await?;
-        let status = resource.status.clone().unwrap_or_default();
-        anyhow::ensure!(status.phase == Some(Phase::Ready), "{:?}: {:?}", status.phase, status.message);
-        Ok(resource)
-    })
-    .await
-    .unwrap();
+    let ready = ready(&world).await;
     nothing_of_it_is_seen(&world, &pasted).await;
 
     assert_eq!(card["id"], ready.spec.cluster_id);
@@ -110,6 +106,71 @@ async fn a_kubeconfig_pasted_at_one_kubeopera_connects_a_second_real_cluster_to_
     assert_eq!(names(git_repositories(&client)).await, [""; 0]);
     assert_eq!(secrets.get_opt(&name).await.unwrap(), None, "the kubeconfig is still kept");
     assert_eq!(workloads(&client).await, running);
+
+    let by_token = kubeconfig(&[(
+        "admin@there",
+        json!({ "server": field(&pasted, "server"), "certificate-authority-data": field(&pasted, "certificate-authority-data") }),
+        json!({ "token": token(&client, "kubeopera", true).await }),
+    )]);
+    let wanted = json!({ "name": "by-token", "provider": "on-premises", "region": "berlin", "kubeconfig": by_token });
+    let (status, card) = world.dashboard.post("connect", &wanted).await.unwrap();
+    assert_eq!(status, 201, "{card}");
+    let again = self::ready(&world).await;
+    assert_ne!(again.spec.cluster_id, ready.spec.cluster_id, "an entry of its own");
+    assert_eq!(workloads(&client).await, running);
+}
+
+/// Waits for the one HostCluster to be Ready.
+async fn ready(world: &World) -> HostCluster {
+    stack::until("Ready", TO_READY, || async {
+        let resource = world.host_cluster().await?;
+        let status = resource.status.clone().unwrap_or_default();
+        anyhow::ensure!(status.phase == Some(Phase::Ready), "{:?}: {:?}", status.phase, status.message);
+        Ok(resource)
+    })
+    .await
+    .unwrap()
+}
+
+/// One file with a context for each way that people find to a real cluster.
+async fn doctor_judges_each_way_to_a_real_cluster(world: &World, there: &LocalCluster, pasted: &str, own: &str) {
+    let client = there.client().await.unwrap();
+    let server = field(pasted, "server");
+    let cluster = |authority: &str| json!({ "server": server, "certificate-authority-data": field(authority, "certificate-authority-data") });
+    let mut misnamed = cluster(pasted);
+    misnamed["tls-server-name"] = "api.acme.com".into();
+    let mut own_certificate = cluster(pasted);
+    own_certificate["certificate-authority-data"] = field(pasted, "client-certificate-data").into();
+    let admin = json!({ "token": token(&client, "doctor-admin", true).await });
+    let contexts = [
+        ("token", cluster(pasted), admin.clone()),
+        ("reader", cluster(pasted), json!({ "token": token(&client, "doctor-reader", false).await })),
+        ("wrong token", cluster(pasted), json!({ "token": "wrong" })),
+        ("another's authority", cluster(own), admin.clone()),
+        ("no authority", json!({ "server": server }), admin.clone()),
+        ("no authority's certificate", own_certificate, admin.clone()),
+        ("another name", misnamed, admin),
+    ];
+    let (_, check) =
+        world.dashboard.post("kubeconfig-check", &json!({ "kubeconfig": kubeconfig(&contexts) })).await.unwrap();
+
+    for (at, (context, code, words)) in [
+        ("token", "", ""),
+        ("reader", "insufficient_permissions", "is not cluster-admin"),
+        ("wrong token", "unauthorized", "does not accept the credential"),
+        ("another's authority", "tls_verification_failed", "not signed by the certificate authority"),
+        ("no authority", "tls_verification_failed", "has no certificate-authority-data"),
+        ("no authority's certificate", "tls_verification_failed", "is a server's own certificate"),
+        ("another name", "tls_verification_failed", "does not name this address, but "),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let verdict = &check["contexts"][at];
+        assert_eq!(verdict["name"], context, "{check}");
+        assert_eq!(verdict["refusal"]["code"].as_str().unwrap_or_default(), code, "{verdict}");
+        assert!(verdict["refusal"]["message"].as_str().unwrap_or_default().contains(words), "{verdict}");
+    }
 }
 
 /// Neither the key nor the certificate of a kubeconfig is anywhere but in its Secrets.

@@ -18,6 +18,8 @@ mod failures;
 mod flux;
 mod generated_tree;
 mod killed;
+mod kubeconfigs;
+mod multi_cluster_view;
 mod register_this_cluster;
 mod resource_rules;
 mod someone_elses_flux;

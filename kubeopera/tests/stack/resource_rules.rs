@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use host_cluster_controller_crd::{HostCluster, NAMESPACE, ValidSpec};
-use kube::{Api, api::PostParams};
+use host_cluster_controller_crd::{HostCluster, NAMESPACE, Phase, ValidSpec};
+use k8s_openapi::api::core::v1::Secret;
+use kube::{
+    Api,
+    api::{Patch, PatchParams, PostParams},
+};
 use serde_json::{Value, json};
 use stack::{LocalCluster, Program};
 
@@ -71,10 +75,18 @@ fn corpus() -> Vec<(&'static str, Value, bool)> {
         ("no domain", with(connected(), "/spec/domain", Value::Null), true),
         ("an SSH repository", with(connected(), "/spec/gitOpsRepoURL", json!("ssh://git@github.com/acme/x.git")), true),
         ("a branch", with(connected(), "/spec/gitOpsBranch", json!("release/2026.11_a+b")), true),
-        ("a branch with a part that begins with a hyphen", with(connected(), "/spec/gitOpsBranch", json!("a/-b")), false),
+        (
+            "a branch with a part that begins with a hyphen",
+            with(connected(), "/spec/gitOpsBranch", json!("a/-b")),
+            false,
+        ),
         ("a branch with two dots", with(connected(), "/spec/gitOpsBranch", json!("a..b")), false),
         ("a branch that ends like a lock", with(connected(), "/spec/gitOpsBranch", json!("a.lock")), false),
-        ("a branch with a part that ends like a lock", with(connected(), "/spec/gitOpsBranch", json!("a.lock/b")), false),
+        (
+            "a branch with a part that ends like a lock",
+            with(connected(), "/spec/gitOpsBranch", json!("a.lock/b")),
+            false,
+        ),
         ("an empty branch", with(connected(), "/spec/gitOpsBranch", json!("")), false),
         ("three control planes", with(provisioned(), "/spec/provisioning/controlPlaneCount", json!(3)), true),
         ("two control planes", with(provisioned(), "/spec/provisioning/controlPlaneCount", json!(2)), false),
@@ -218,4 +230,35 @@ async fn kubectl_explains_every_field_and_prints_the_columns() {
         assert!(explained.contains(field), "{field} is not explained");
     }
     assert_eq!(printed, "Phase Provider Region Version Flux Age Message");
+}
+
+#[tokio::test]
+#[ignore = "starts a cluster"]
+async fn a_status_that_somebody_else_writes_is_put_right_and_a_secret_of_another_cluster_is_not_used() {
+    let cluster = LocalCluster::up("stack-forged", &["--control-plane-only"]).await.unwrap();
+    let _program = Program::start(&cluster, options()).await.unwrap();
+    let client = cluster.client().await.unwrap();
+    let api = Api::<HostCluster>::namespaced(client.clone(), NAMESPACE);
+    let secrets = Api::<Secret>::namespaced(client, NAMESPACE);
+    let anothers = json!({
+        "metadata": { "name": "hostcluster-11111111-kubeconfig", "labels": { "kubeopera.io/cluster-id": "another" } },
+        "stringData": { "kubeconfig": tokio::fs::read_to_string(cluster.kubeconfig()).await.unwrap() },
+    });
+    secrets.create(&PostParams::default(), &serde_json::from_value(anothers).unwrap()).await.unwrap();
+    let wanted = with(connected(), "/spec/connectKubeconfigSecretRef", json!("hostcluster-11111111-kubeconfig"));
+    api.create(&PostParams::default(), &serde_json::from_value(wanted).unwrap()).await.unwrap();
+    let refused = || async {
+        let status = api.get(ID).await?.status.unwrap_or_default();
+        let message = status.message.unwrap_or_default();
+        anyhow::ensure!(status.phase == Some(Phase::Failed), "{:?}: {message}", status.phase);
+        anyhow::ensure!(message.contains("is not this cluster's own"), "{message}");
+        anyhow::ensure!(status.kubeconfig_secret.is_none(), "{:?}", status.kubeconfig_secret);
+        Ok(())
+    };
+    stack::until("a refusal", Duration::from_mins(1), refused).await.unwrap();
+
+    let forged = json!({ "status": { "phase": "Ready", "message": "All is well.", "fluxHealthy": true } });
+    api.patch_status(ID, &PatchParams::default(), &Patch::Merge(forged)).await.unwrap();
+
+    stack::until("the true status", Duration::from_mins(1), refused).await.unwrap();
 }
