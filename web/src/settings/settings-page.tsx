@@ -7,7 +7,7 @@ const subjects: { to: LinkProps['to']; label: string; administrators: boolean }[
   { to: '/settings/account', label: 'Your account', administrators: false },
   { to: '/settings/people', label: 'People', administrators: true },
   { to: '/settings/credentials', label: 'Cloud credentials', administrators: true },
-  { to: '/settings/git', label: 'Git', administrators: true },
+  { to: '/settings/git', label: 'Git and registry', administrators: true },
   { to: '/settings/audit', label: 'Audit log', administrators: true },
 ]
 

@@ -3,6 +3,7 @@ import type { Session } from '@/api/model'
 import { Live } from '@/live/live'
 import { PartingDialogs } from '@/parting/parting-dialogs'
 import { Announcer } from '@/ui/announcer'
+import { Favicon } from './favicon'
 import { useFocusFollowsPage } from './focus-follows-page'
 import { Sidebar } from './sidebar'
 import { TopBar } from './top-bar'
@@ -28,6 +29,7 @@ export function Shell({ session }: { session: Session }) {
         </div>
       </div>
       <PartingDialogs />
+      <Favicon />
       <Announcer />
     </Live>
   )

@@ -1,6 +1,7 @@
 import { Link, useMatch, useMatchRoute } from '@tanstack/react-router'
 import type { Session } from '@/api/model'
 import mark from '@/mark.svg'
+import { PaletteButton } from '@/palette/palette-button'
 import { Drawer } from './drawer'
 import { StreamChip } from './stream-chip'
 import { ThemeMenu } from './theme-menu'
@@ -15,6 +16,7 @@ export function TopBar({ user }: Pick<Session, 'user'>) {
       </div>
       <Trail />
       <div className="flex-1" />
+      <PaletteButton />
       <StreamChip />
       <ThemeMenu />
       <UserMenu user={user} />

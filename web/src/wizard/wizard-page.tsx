@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import clsx from 'clsx'
 import { Cloud, FileKey2, type LucideIcon, Rocket } from 'lucide-react'
+import { type ComponentType, lazy, Suspense } from 'react'
 import { cardClass } from '@/ui/card'
 import { PageHeader } from '@/ui/page-header'
-import { ConnectWay } from './connect/connect-way'
-import { CreateWay } from './create/create-way'
 import { RegisterWay } from './register-way'
 import type { Way } from './way'
 
@@ -29,7 +28,11 @@ const ways = {
   },
 } satisfies Record<Way, { icon: LucideIcon; name: string; when: string; how: string }>
 
-const panels: Record<Way, () => React.JSX.Element> = { register: RegisterWay, connect: ConnectWay, create: CreateWay }
+const panels: Record<Way, ComponentType> = {
+  register: RegisterWay,
+  connect: lazy(() => import('./connect/connect-way')),
+  create: lazy(() => import('./create/create-way')),
+}
 
 /** The Cluster Setup Wizard: the three ways to add a cluster, one of them open. */
 export function WizardPage({ way }: { way: Way }) {
@@ -76,7 +79,9 @@ export function WizardPage({ way }: { way: Way }) {
         </ul>
       </nav>
       <section aria-label={ways[way].name} className={clsx(cardClass, 'mt-5 p-6 sm:p-7')}>
-        <Panel />
+        <Suspense fallback={<p className="text-fg-3">Loading…</p>}>
+          <Panel />
+        </Suspense>
       </section>
     </div>
   )

@@ -34,6 +34,7 @@ function serving(change: Partial<GitSetting> = {}) {
   const server = new Server()
   server.on('GET /api/v1/settings/git', { status: 200, body: setting(change) })
   server.on('POST /api/v1/settings/git/check', { status: 200, body: check() })
+  server.on('GET /api/v1/settings/registry', { status: 200, body: { credential: null } })
   return server
 }
 
@@ -136,4 +137,25 @@ test('the repository of the start is gone back to after a question', async () =>
   await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click()
   await expect.element(page.getByText('http://built-in/iac.git')).toBeVisible()
   await expect.element(page.getByRole('button', { name: 'Go back to the first one' })).not.toBeInTheDocument()
+})
+
+test('a registry credential is saved, told without its password, and removed', async () => {
+  const server = serving()
+  let sent: unknown
+  server.on('PUT /api/v1/settings/registry', async (request) => {
+    sent = await request.json()
+    return { status: 200, body: { credential: { server: 'ghcr.io', username: 'acme' } } }
+  })
+  server.on('DELETE /api/v1/settings/registry', { status: 204 })
+  await open('/settings/git')
+  await page.getByRole('button', { name: 'Add a credential' }).click()
+  await dialog.getByLabelText('Server').fill('ghcr.io')
+  await dialog.getByLabelText('User name').fill('acme')
+  await dialog.getByLabelText('Password or token').fill('secret')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect.element(page.getByText('ghcr.io')).toBeVisible()
+  expect(sent).toEqual({ server: 'ghcr.io', username: 'acme', password: 'secret' })
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+  await expect.element(page.getByText('There is none: images are pulled without a credential.')).toBeVisible()
 })

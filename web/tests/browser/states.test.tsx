@@ -497,6 +497,10 @@ const states: State[] = [
     name: 'git',
     path: '/settings/git',
     arrange: (s) => {
+      s.on('GET /api/v1/settings/registry', {
+        status: 200,
+        body: { credential: { server: 'registry.acme.com:5000', username: 'kubeopera' } },
+      })
       s.on('GET /api/v1/settings/git', {
         status: 200,
         body: {
@@ -567,6 +571,19 @@ const states: State[] = [
     act: async () => {
       await page.getByText('Details').first().click()
       await expect.element(page.getByText('a'.repeat(64)).first()).toBeVisible()
+    },
+  },
+  {
+    name: 'palette',
+    path: '/clusters',
+    arrange: (s) => {
+      s.clusters = fleet()
+    },
+    says: 'prod-payments-euw1',
+    act: async () => {
+      await page.getByRole('button', { name: 'Search or jump to' }).click()
+      await page.getByRole('combobox', { name: 'Search or jump to' }).fill('pro')
+      await expect.element(page.getByRole('option', { name: /^prod-payments-euw1/ })).toBeVisible()
     },
   },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },

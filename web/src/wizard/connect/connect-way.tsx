@@ -25,7 +25,7 @@ import { connectCluster, type Details, emptyDetails } from './connect'
 import { DetailsFields } from './details-fields'
 import { connectCommands } from './manifest'
 
-export function ConnectWay() {
+export default function ConnectWay() {
   const manages = mayManage(useRole())
   return (
     <>

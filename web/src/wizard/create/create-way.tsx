@@ -24,7 +24,7 @@ import { createCommands } from './manifest'
 import { SizeFields } from './size-fields'
 import { TopologyChoice } from './topology-choice'
 
-export function CreateWay() {
+export default function CreateWay() {
   const administers = isAdministrator(useRole())
   const query = useQuery({ ...catalogueQuery, enabled: administers })
   return (
