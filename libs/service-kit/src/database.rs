@@ -99,6 +99,25 @@ pub async fn take_turn(tx: &impl ConnectionTrait, turn: &str) -> Result<(), DbEr
     tx.execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await.map(|_| ())
 }
 
+/// A turn that somebody has until this is dropped, or their process ends.
+#[derive(Debug)]
+pub struct Turn {
+    _until_it_ends: Option<DatabaseTransaction>,
+}
+
+/// Takes a turn for something that is done elsewhere than in the database, unless another process is in it. Nothing in the
+/// database waits for it meanwhile. On SQLite, which one process has for itself, it is free.
+pub async fn try_take_turn(db: &DatabaseConnection, turn: &str) -> Result<Option<Turn>, DbErr> {
+    if db.get_database_backend() != DbBackend::Postgres {
+        return Ok(Some(Turn { _until_it_ends: None }));
+    }
+    let tx = db.begin().await?;
+    let lock = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken";
+    let row = tx.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await?;
+    let is_taken = row.map(|row| row.try_get("", "taken")).transpose()?.unwrap_or(false);
+    Ok(is_taken.then_some(Turn { _until_it_ends: Some(tx) }))
+}
+
 /// Whether a write failed because a unique value exists already.
 pub fn is_unique_violation(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
@@ -106,7 +125,10 @@ pub fn is_unique_violation(error: &DbErr) -> bool {
 
 /// Whether trying the same transaction again may well succeed: another writer was faster, or held on for too long.
 pub fn is_conflict(error: &DbErr) -> bool {
-    let (DbErr::Exec(RuntimeErr::SqlxError(inner)) | DbErr::Query(RuntimeErr::SqlxError(inner))) = error else {
+    let (DbErr::Exec(RuntimeErr::SqlxError(inner))
+    | DbErr::Query(RuntimeErr::SqlxError(inner))
+    | DbErr::Conn(RuntimeErr::SqlxError(inner))) = error
+    else {
         return false;
     };
     let code = inner.as_database_error().and_then(sqlx::error::DatabaseError::code);

@@ -1,10 +1,11 @@
 //! News for the open pages: which cluster changed, in the order of revisions.
 //!
 //! Whoever changes something marks the cluster; one task looks at each marked cluster and publishes what it sees. As
-//! there is only one, what is published with a higher revision is never older.
+//! there is only one, what is published with a higher revision is never older. Another task marks what other processes
+//! changed.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -64,6 +65,8 @@ struct Published {
     recent: VecDeque<Event>,
     /// How each cluster was published last.
     of_cluster: HashMap<ClusterId, Last>,
+    /// Clusters whose removal was published.
+    removed: HashSet<ClusterId>,
 }
 
 /// A cluster as it was published last.
@@ -76,8 +79,14 @@ struct Last {
 impl Events {
     pub(crate) fn new() -> Self {
         let start = now_micros();
-        let published =
-            Published { start, last: start, floor: start, recent: VecDeque::new(), of_cluster: HashMap::new() };
+        let published = Published {
+            start,
+            last: start,
+            floor: start,
+            recent: VecDeque::new(),
+            of_cluster: HashMap::new(),
+            removed: HashSet::new(),
+        };
         let (sender, _) = broadcast::channel(KEPT);
         Self { published: Mutex::new(published), sender, marked: Mutex::default(), wake: Notify::new() }
     }
@@ -105,12 +114,16 @@ impl Events {
             serde_json::to_string(&view).map_or(News::Reset, |json| News::Cluster(json.into()))
         });
         published.of_cluster.insert(cluster, Last { revision, content });
+        published.removed.remove(&cluster);
     }
 
     /// Publishes that a cluster is off the record, if any page can know it.
     fn publish_removal(&self, cluster: ClusterId) {
         let mut published = self.published();
         published.of_cluster.remove(&cluster);
+        if !published.removed.insert(cluster) {
+            return;
+        }
         published.add(&self.sender, |_| News::Removed(cluster));
     }
 
@@ -125,7 +138,7 @@ impl Events {
         let published = self.published();
         let missed = match last_seen {
             None => Vec::new(),
-            Some(seen) if (published.floor..=published.last).contains(&seen) => {
+            Some(seen) if published.gave(seen) => {
                 published.recent.iter().filter(|event| event.revision > seen).cloned().collect()
             }
             Some(_) => vec![Event { revision: published.last, news: News::Reset }],
@@ -139,6 +152,12 @@ impl Events {
 }
 
 impl Published {
+    /// Whether this process gave the revision, and everything after it is kept. That of another process tells nothing of
+    /// what this one published before.
+    fn gave(&self, revision: u64) -> bool {
+        revision == self.floor || self.recent.binary_search_by_key(&revision, |event| event.revision).is_ok()
+    }
+
     /// Adds an event and returns its revision. Revisions are microseconds since 1970, and always grow: also over a restart,
     /// and whatever the clock does meanwhile.
     fn add(&mut self, sender: &broadcast::Sender<Event>, news: impl FnOnce(u64) -> News) -> u64 {
@@ -168,6 +187,17 @@ fn hash_of(view: &Cluster) -> u64 {
 
 fn now_micros() -> u64 {
     u64::try_from(Timestamp::now().as_microsecond()).unwrap_or(0)
+}
+
+/// Marks what other processes changed in the database, a moment later.
+pub(crate) async fn keep_following(platform: Arc<Platform>, shutdown: CancellationToken) {
+    const EVERY: Duration = Duration::from_secs(1);
+    loop {
+        tokio::select! { () = tokio::time::sleep(EVERY) => {}, () = shutdown.cancelled() => return }
+        if let Err(error) = platform.catch_up().await {
+            tracing::debug!("what other processes changed is read later: {}", service_kit::chain(&error));
+        }
+    }
 }
 
 /// Looks at each marked cluster and publishes what it sees.

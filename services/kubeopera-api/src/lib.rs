@@ -79,7 +79,7 @@ pub async fn run(
 
     resources::repository::follow(&platform).await?;
     // The first page is not to wait for all that is on record.
-    platform.listing.catch_up(&platform.db, &platform.observed).await?;
+    platform.catch_up().await?;
 
     let background = CancellationToken::new();
     let mut tasks = JoinSet::new();
@@ -91,6 +91,7 @@ pub async fn run(
         tasks.spawn(notices::keep_telling(Arc::clone(&platform), notices, background.clone()));
     }
     tasks.spawn(fleet::keep_drawing(Arc::clone(&platform), background.clone()));
+    tasks.spawn(events::keep_following(Arc::clone(&platform), background.clone()));
     tasks.spawn(events::keep_announcing(platform, background.clone()));
 
     let limits = service_kit::serve::Limits::default();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use sea_orm::DbErr;
 use vocabulary::ClusterId;
 
 use super::{Caller, Platform};
@@ -29,7 +30,7 @@ impl Platform {
         wanted: &WantedPage,
     ) -> Result<(ClusterList, Option<Place>), AppError> {
         self.permit(caller, Action::SeeClusters).await?;
-        self.listing.catch_up(&self.db, &self.observed).await?;
+        self.catch_up().await?;
         let WantedPage { sort, direction, filter, after, limit } = wanted;
         let (ids, next) = self.listing.page((*sort, *direction), filter, after.as_ref(), *limit);
         // To be read before the records, as one that is newer is never to carry an older revision.
@@ -44,6 +45,14 @@ impl Platform {
             Some(self.view(&record, entries.remove(&id), revision))
         });
         Ok((ClusterList { items: items.collect(), next_cursor: None, kubernetes: self.observed.access() }, next))
+    }
+
+    /// Reads which records were changed since the last time, by whichever process, and has the pages told.
+    pub(crate) async fn catch_up(&self) -> Result<(), DbErr> {
+        for id in self.listing.catch_up(&self.db, &self.observed).await? {
+            self.events.mark(id);
+        }
+        Ok(())
     }
 
     /// One cluster.

@@ -15,7 +15,7 @@ use std::{
 
 use host_cluster_controller_crd::{HostCluster, Mode, NodeCount, Phase};
 use jiff::Timestamp;
-use k8s_monitor_contract::Glance;
+use k8s_monitor_contract::{Glance, Listed, Setup};
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Mutex;
 use vocabulary::{ClusterId, ClusterLabels};
@@ -37,8 +37,8 @@ pub(crate) struct Listing {
 
 #[derive(Default)]
 struct Index {
-    /// The last change of the records that is in here.
-    revision: i64,
+    /// The last change of the records that is in here; `None` before anything was read.
+    revision: Option<i64>,
     rows: HashMap<ClusterId, Arc<Row>>,
     orders: [BTreeMap<Place, Arc<Row>>; Sort::ALL.len()],
 }
@@ -52,6 +52,7 @@ struct Row {
     mode: Mode,
     provider: String,
     region: String,
+    is_host: bool,
     labels: ClusterLabels,
     phase: Phase,
     kubernetes_version: Option<String>,
@@ -66,18 +67,19 @@ impl Listing {
         Self { index: RwLock::default(), reading: Mutex::new(()) }
     }
 
-    /// Reads the records that were changed since the last time, by whichever process. Mostly none was, and that is all
-    /// that is asked for.
-    pub(crate) async fn catch_up(&self, db: &DatabaseConnection, observed: &Observed) -> Result<(), DbErr> {
-        if revisions::last(db).await? == self.read().revision {
-            return Ok(());
+    /// Reads the records that were changed since the last time, by whichever process, and says which. Mostly none was, and
+    /// that is all that is asked for. What is read the first time is no change.
+    pub(crate) async fn catch_up(&self, db: &DatabaseConnection, observed: &Observed) -> Result<Vec<ClusterId>, DbErr> {
+        if Some(revisions::last(db).await?) == self.read().revision {
+            return Ok(Vec::new());
         }
         let _one = self.reading.lock().await;
         let last = revisions::last(db).await?;
         let seen = self.read().revision;
         // A database that was restored from a backup has its old numbers again.
-        let from = if last < seen { -1 } else { seen };
+        let from = seen.filter(|seen| *seen <= last).unwrap_or(-1);
         let changed = clusters::changed_after(db, from).await?;
+        let mut news: Vec<_> = changed.iter().map(|record| record.id).collect();
         let on_record = clusters::count(db).await?;
         let known = {
             let mut index = self.write();
@@ -96,11 +98,12 @@ impl Listing {
         let mut index = self.write();
         if let Some(left) = left {
             let gone: Vec<_> = index.rows.keys().filter(|id| !left.contains(id)).copied().collect();
-            gone.into_iter().for_each(|id| index.remove(id));
+            gone.iter().for_each(|id| index.remove(*id));
+            news.extend(gone);
         }
         // What was written while this was read has a higher number and is read the next time.
-        index.revision = last;
-        Ok(())
+        index.revision = Some(last);
+        Ok(if seen.is_some() { news } else { Vec::new() })
     }
 
     /// A resource is new, changed or gone.
@@ -132,6 +135,11 @@ impl Listing {
         for row in rows {
             index.put(Row { counted: counted(&row), ..row });
         }
+    }
+
+    /// All clusters in few words, in no order.
+    pub(crate) fn all(&self) -> Vec<Listed> {
+        self.read().rows.values().map(|row| Listed::from(row.as_ref())).collect()
     }
 
     /// At most `limit` clusters that pass the filter, after a place; and the place to go on from, if there are more.
@@ -216,6 +224,25 @@ impl Index {
     }
 }
 
+impl From<&Row> for Listed {
+    fn from(row: &Row) -> Self {
+        Self {
+            id: row.id,
+            name: row.name.clone(),
+            provider: row.provider.clone(),
+            region: row.region.clone(),
+            is_host: row.is_host,
+            kubernetes_version: row.kubernetes_version.clone(),
+            phase: row.phase.as_str().to_owned(),
+            setup: match row.phase {
+                Phase::Ready => Setup::Done,
+                Phase::Failed => Setup::Failed,
+                _ => Setup::Underway,
+            },
+        }
+    }
+}
+
 impl Row {
     fn of(record: Record, resource: Option<&HostCluster>) -> Self {
         let row = Self {
@@ -225,6 +252,7 @@ impl Row {
             mode: record.spec.mode,
             provider: record.spec.provider,
             region: record.spec.region,
+            is_host: record.is_host,
             labels: record.labels,
             phase: Phase::Pending,
             kubernetes_version: None,

@@ -1,7 +1,8 @@
 //! Does what the outbox says: makes the HostCluster of a record exist, at the address its repository has, or go.
 //!
 //! Everything here may happen twice, in this process after a crash or in another beside it: the name of the resource is
-//! the cluster's id, so that the second time finds the first one's work.
+//! the cluster's id, so that the second time finds the first one's work. Processes that are well take turns, cluster by
+//! cluster.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,6 +14,7 @@ use kube::{
 };
 use kube_kit::{Attempt, trouble};
 use sea_orm::DbErr;
+use service_kit::database::{begin_write, try_take_turn};
 use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, Trouble, TroubleKind};
 
@@ -35,6 +37,8 @@ const BATCH: u64 = 50;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause, also after a refusal: somebody may have changed what it was refused for.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How long to leave to another process what it is doing.
+const LEFT_TO_OTHERS: Duration = Duration::from_millis(500);
 
 /// Field manager of what is written to the resources.
 const MANAGER: &str = "kubeopera-api";
@@ -61,14 +65,32 @@ pub(crate) async fn keep_relaying(platform: Arc<Platform>, shutdown: Cancellatio
 /// Does everything that is due and returns how long there will be nothing to do.
 pub(crate) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, DbErr> {
     let entries = outbox::next(&platform.db, BATCH).await?;
+    let mut is_left_to_others = false;
     for entry in &entries {
         if entry.next_attempt_at > Timestamp::now() {
-            return Ok(until(entry.next_attempt_at));
+            return Ok(if is_left_to_others { LEFT_TO_OTHERS } else { until(entry.next_attempt_at) });
         }
-        relay(platform, entry).await?;
+        is_left_to_others |= !relay_in_turn(platform, entry).await?;
     }
     // Look again at once after work: what was postponed has its time now, and there may be more than one batch.
-    Ok(if entries.is_empty() { LONGEST_PAUSE } else { Duration::ZERO })
+    Ok(match (entries.is_empty(), is_left_to_others) {
+        (true, _) => LONGEST_PAUSE,
+        (false, true) => LEFT_TO_OTHERS,
+        (false, false) => Duration::ZERO,
+    })
+}
+
+/// Does what an entry asks for, unless another process is doing something for its cluster; says which.
+async fn relay_in_turn(platform: &Platform, entry: &Entry) -> Result<bool, DbErr> {
+    let turn = try_take_turn(&platform.db, &format!("outbox/{}", entry.cluster)).await?;
+    let Some(_turn) = turn else { return Ok(false) };
+    // Another process may have done it before this one had its turn.
+    if let Some(entry) = outbox::again(&platform.db, entry).await?
+        && entry.next_attempt_at <= Timestamp::now()
+    {
+        relay(platform, &entry).await?;
+    }
+    Ok(true)
 }
 
 async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
@@ -85,16 +107,23 @@ async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
             Err(trouble) => Err(trouble),
         },
     };
+    let tx = begin_write(&platform.db).await?;
+    let trouble = relayed.as_ref().err().map(|trouble| &trouble.message);
+    if trouble != entry.trouble.as_ref() {
+        // It is shown with the cluster, on the pages of every process.
+        clusters::touch(&tx, record.id).await?;
+    }
     match relayed {
-        Ok(()) => outbox::done(&platform.db, entry).await?,
+        Ok(()) => outbox::done(&tx, entry).await?,
         Err(trouble) => {
             let attempts = entry.attempts.saturating_add(1);
             let pause = pause_after(&trouble, attempts);
             tracing::warn!(cluster.id = %record.id, attempts, ?pause, "{trouble}");
             let next = Timestamp::now() + pause;
-            outbox::postpone(&platform.db, entry, attempts, next, &trouble.message).await?;
+            outbox::postpone(&tx, entry, attempts, next, &trouble.message).await?;
         }
     }
+    tx.commit().await?;
     platform.events.mark(entry.cluster);
     Ok(())
 }

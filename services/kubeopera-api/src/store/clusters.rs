@@ -9,9 +9,10 @@ use sea_orm::{
     sea_query::{Func, LikeExpr},
 };
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use service_kit::database::Micros;
 use uuid::Uuid;
-use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName};
+use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName, hex};
 
 use super::revisions;
 
@@ -72,6 +73,13 @@ impl Record {
     pub(crate) fn resource(&self) -> HostCluster {
         HostCluster::named(self.id, &self.name, self.is_host, self.spec.clone())
     }
+
+    /// Names what people can say about a cluster that is on record: another name or other labels have another tag.
+    pub(crate) fn description_tag(&self) -> String {
+        let labels = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
+        let description = std::iter::once(self.name.to_string()).chain(labels).collect::<Vec<_>>().join("\n");
+        hex(&Sha256::digest(description)).chars().take(16).collect()
+    }
 }
 
 impl TryFrom<Model> for Record {
@@ -120,6 +128,11 @@ fn json(value: &impl Serialize) -> Result<serde_json::Value, DbErr> {
 async fn change(tx: &DatabaseTransaction, id: ClusterId) -> Result<UpdateMany<Entity>, DbErr> {
     let revision = revisions::next(tx).await?;
     Ok(Entity::update_many().col_expr(Column::Revision, Expr::value(revision)).filter(Column::Id.eq(id.uuid())))
+}
+
+/// Something that is shown with a record changed.
+pub(crate) async fn touch(tx: &DatabaseTransaction, id: ClusterId) -> Result<(), DbErr> {
+    change(tx, id).await?.exec(tx).await.map(|_| ())
 }
 
 pub(crate) async fn by_id(db: &impl ConnectionTrait, id: ClusterId) -> Result<Option<Record>, DbErr> {

@@ -127,6 +127,12 @@ pub(crate) async fn of(db: &impl ConnectionTrait, clusters: &[ClusterId]) -> Res
     entries.into_iter().map(Entry::try_from).collect()
 }
 
+/// An entry as it is now, if it still is there.
+pub(crate) async fn again(db: &impl ConnectionTrait, entry: &Entry) -> Result<Option<Entry>, DbErr> {
+    let key = (entry.cluster.uuid(), entry.due.as_str().to_owned());
+    Entity::find_by_id(key).one(db).await?.map(Entry::try_from).transpose()
+}
+
 /// It is done, unless it was asked for once more meanwhile.
 pub(crate) async fn done(db: &impl ConnectionTrait, entry: &Entry) -> Result<(), DbErr> {
     let done = Entity::delete_by_id((entry.cluster.uuid(), entry.due.as_str().to_owned()));

@@ -70,7 +70,7 @@ impl Page {
     }
 
     /// The next event about a cluster for which something holds.
-    async fn until(&mut self, holds: impl Fn(&Value) -> bool) -> Heard {
+    pub(super) async fn until(&mut self, holds: impl Fn(&Value) -> bool) -> Heard {
         loop {
             let heard = self.next().await.expect("the stream ended");
             if heard.event == "cluster" && holds(&heard.data) {

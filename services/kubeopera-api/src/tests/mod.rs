@@ -27,6 +27,7 @@ mod register;
 mod registry_setting;
 mod repair;
 mod replace_kubeconfig;
+mod replicas;
 mod retry;
 mod roles;
 mod secrets;

@@ -153,6 +153,7 @@ impl World {
         tokio::spawn(resources::relay::keep_relaying(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(resources::repair::keep_repairing(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(crate::fleet::keep_drawing(Arc::clone(platform), shutdown.clone()));
+        tokio::spawn(crate::events::keep_following(Arc::clone(platform), shutdown.clone()));
         tokio::spawn(crate::events::keep_announcing(Arc::clone(platform), shutdown.clone()));
     }
 
