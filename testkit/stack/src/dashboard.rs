@@ -89,6 +89,12 @@ impl Dashboard {
         Ok((status, answer.json().await.context("reading the answer")?))
     }
 
+    /// What is at a path, which has to be something.
+    pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        let answer = self.request(Method::GET, path).send().await?.error_for_status()?;
+        answer.json().await.context("reading the answer")
+    }
+
     /// The list of clusters as the API answers it.
     pub async fn list(&self) -> anyhow::Result<Value> {
         let answer = self.request(Method::GET, "/api/v1/clusters").send().await?.error_for_status()?;
