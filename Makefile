@@ -82,8 +82,9 @@ test-stack: web local-cluster
 .PHONY: bench
 bench: local-cluster
 	$(LOCAL_CLUSTER) bench
-	CARGO_TARGET_DIR=$(KUBEOPERA_CACHE)/bench nice cargo build --locked --release --package kubeopera-api-bench
+	CARGO_TARGET_DIR=$(KUBEOPERA_CACHE)/bench nice cargo build --locked --release --package kubeopera-api-bench --package k8s-monitor-bench
 	KUBEOPERA_LOCAL_CLUSTER_SOURCE=$(CURDIR)/local-cluster $(KUBEOPERA_CACHE)/bench/release/kubeopera-api-bench
+	KUBEOPERA_LOCAL_CLUSTER_SOURCE=$(CURDIR)/local-cluster $(KUBEOPERA_CACHE)/bench/release/k8s-monitor-bench
 
 ## generate: write the files that follow from code
 .PHONY: generate

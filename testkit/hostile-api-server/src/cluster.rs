@@ -135,7 +135,7 @@ impl Cluster {
                 return status(422, "Invalid");
             }
             let mut first: Vec<Bytes> = collection.objects.values().map(|object| line("ADDED", object)).collect();
-            let bookmark = json!({"type": "BOOKMARK", "object": {"metadata": {
+            let bookmark = json!({"type": "BOOKMARK", "object": {"kind": "Any", "apiVersion": "v1", "metadata": {
                 "resourceVersion": revision.to_string(), "annotations": {"k8s.io/initial-events-end": "true"},
             }}});
             first.push(format!("{bookmark}\n").into());

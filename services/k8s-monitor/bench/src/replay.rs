@@ -41,7 +41,7 @@ pub(crate) async fn serve(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
     futures::future::pending().await
 }
 
-const BOOKMARK: &str = "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"1234567\",\"annotations\":\
+const BOOKMARK: &str = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1234567\",\"annotations\":\
                         {\"k8s.io/initial-events-end\":\"true\"}}}}\n";
 
 impl Clusters {
