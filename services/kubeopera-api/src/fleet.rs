@@ -1,11 +1,17 @@
 //! The Multi-Cluster view, drawn when something changes and answered from memory.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::body::Bytes;
-use host_cluster_controller_crd::Phase;
 use http::HeaderValue;
-use k8s_monitor_contract::{Late, Listed, MultiCluster, Row, Setup, Stale, Summary};
+use k8s_monitor_contract::{Late, MultiCluster, Row, Stale, Summary};
 use sea_orm::DbErr;
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -15,21 +21,22 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, hex};
 
-use crate::{
-    app::Platform,
-    store::clusters::{self, Record},
-};
+use crate::app::Platform;
 
 /// Changes this close together are drawn at once.
 const COALESCED: Duration = Duration::from_millis(200);
-/// Every change is heard of; this is for what was not.
-const REDRAWN_AFTER: Duration = Duration::from_secs(60);
+/// A drawing that takes long is drawn seldom: this many times as long passes until the next.
+const OF_THE_TIME: u32 = 20;
 /// A cluster that does not answer by then is late.
 const REFRESHED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The view as it was drawn last.
 pub(crate) struct Fleet {
     drawn: watch::Sender<Arc<Drawing>>,
+    /// Something may have changed since it was drawn.
+    is_old: AtomicBool,
+    /// One draws, the others wait for it.
+    drawing: Mutex<()>,
     refreshed: Mutex<Option<(Instant, Vec<Late>)>>,
 }
 
@@ -50,22 +57,27 @@ pub(crate) struct Drawing {
 impl Fleet {
     pub(crate) fn new() -> Self {
         let (drawn, _) = watch::channel(Arc::new(Drawing::nothing()));
-        Self { drawn, refreshed: Mutex::default() }
+        Self { drawn, is_old: AtomicBool::new(true), drawing: Mutex::default(), refreshed: Mutex::default() }
     }
 
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<Drawing>> {
         self.drawn.subscribe()
     }
 
-    fn draw(&self, view: MultiCluster) {
+    fn draw(&self, view: MultiCluster) -> Arc<Drawing> {
         self.drawn.send_if_modified(|before| {
             let drawing = Drawing::after(before, view);
-            let is_news = drawing.tag != before.tag;
+            let is_news = before.number == 0 || drawing.tag != before.tag;
             if is_news {
                 *before = Arc::new(drawing);
             }
             is_news
         });
+        self.drawn()
+    }
+
+    fn drawn(&self) -> Arc<Drawing> {
+        Arc::clone(&self.drawn.borrow())
     }
 }
 
@@ -106,22 +118,27 @@ impl Drawing {
 }
 
 impl Platform {
-    /// The view from memory.
+    /// The view from memory; drawn anew only if something may have changed.
     pub(crate) async fn multi_cluster(&self) -> Result<Arc<Drawing>, DbErr> {
-        let drawn = Arc::clone(&self.fleet.drawn.borrow());
-        if drawn.number > 0 {
-            return Ok(drawn);
+        if self.fleet.is_old.load(Ordering::Acquire) {
+            let _one = self.fleet.drawing.lock().await;
+            // Somebody else may have drawn it meanwhile. What changes from now on makes it old again.
+            if self.fleet.is_old.swap(false, Ordering::AcqRel) {
+                if let Err(error) = self.catch_up().await {
+                    self.fleet.is_old.store(true, Ordering::Release);
+                    return Err(error);
+                }
+                self.fleet.draw(self.look_at_fleet(&[]));
+            }
         }
-        // KubeOpera has only just started.
-        let records = clusters::changed_after(&self.db, -1).await?;
-        Ok(Arc::new(Drawing::after(&drawn, self.look_at_fleet(&records, &[]))))
+        Ok(self.fleet.drawn())
     }
 
     /// The view after every cluster was asked anew. Those that did not answer in time are marked as old in this answer.
     pub(crate) async fn refreshed_multi_cluster(&self) -> Result<Arc<Drawing>, DbErr> {
         let late = self.refresh_fleet().await;
-        let records = clusters::changed_after(&self.db, -1).await?;
-        Ok(Arc::new(Drawing::after(&Drawing::nothing(), self.look_at_fleet(&records, &late))))
+        self.catch_up().await?;
+        Ok(Arc::new(Drawing::after(&Drawing::nothing(), self.look_at_fleet(&late))))
     }
 
     /// Asks every cluster; once for all who want it at the same time.
@@ -139,15 +156,17 @@ impl Platform {
         late
     }
 
-    fn look_at_fleet(&self, records: &[Record], late: &[Late]) -> MultiCluster {
+    fn look_at_fleet(&self, late: &[Late]) -> MultiCluster {
         let glances: HashMap<_, _> = self.monitor.fleet().into_iter().map(|glance| (glance.cluster, glance)).collect();
         let late: HashMap<_, _> = late.iter().map(|late| (late.cluster, late.reason.as_str())).collect();
-        let mut rows: Vec<_> = records
-            .iter()
-            .map(|record| {
-                let glance = glances.get(&record.id);
-                let mut row = Row::of(self.listed(record), glance.map(Arc::as_ref));
-                if let (None, Some(reason)) = (&row.stale, late.get(&record.id)) {
+        let mut rows: Vec<_> = self
+            .listing
+            .all()
+            .into_iter()
+            .map(|listed| {
+                let glance = glances.get(&listed.id);
+                let mut row = Row::of(listed, glance.map(Arc::as_ref));
+                if let (None, Some(reason)) = (&row.stale, late.get(&row.id)) {
                     let as_of = glance.and_then(|glance| glance.freshness.as_of);
                     row.stale = Some(Stale { as_of, reason: (*reason).to_owned() });
                 }
@@ -158,59 +177,33 @@ impl Platform {
         let summary = Summary::of(rows.iter().map(|(row, glance)| (row, *glance)));
         MultiCluster { summary, clusters: rows.into_iter().map(|(row, _)| row).collect() }
     }
-
-    fn listed(&self, record: &Record) -> Listed {
-        let resource = self.observed.resource(record.id);
-        let spec = resource.as_ref().map_or(&record.spec, |resource| &resource.spec);
-        let status = resource.as_ref().and_then(|resource| resource.status.as_ref());
-        let phase = status.and_then(|status| status.phase).unwrap_or(Phase::Pending);
-        Listed {
-            id: record.id,
-            name: record.name.to_string(),
-            provider: spec.provider.clone(),
-            region: spec.region.clone(),
-            is_host: record.is_host,
-            kubernetes_version: status.and_then(|status| status.kubernetes_version.clone()),
-            phase: phase.as_str().to_owned(),
-            setup: match phase {
-                Phase::Ready => Setup::Done,
-                Phase::Failed => Setup::Failed,
-                _ => Setup::Underway,
-            },
-        }
-    }
 }
 
-/// Draws the view anew whenever a cluster, its record or its resource changes.
+/// Notes that something has changed, and draws the view anew for the pages that are open. Without any, the next who asks
+/// has it drawn.
 pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: CancellationToken) {
+    let fleet = &platform.fleet;
     let mut news = platform.events.subscribe(None).coming;
     let mut revision = platform.monitor.revision();
     let mut monitor_lives = true;
-    let mut records = None;
     loop {
-        if records.is_none() {
-            match clusters::changed_after(&platform.db, -1).await {
-                Ok(all) => records = Some(all),
-                Err(error) => tracing::warn!("the Multi-Cluster view is drawn later: {}", service_kit::chain(&error)),
+        let mut pause = COALESCED;
+        platform.listing.count(&platform.monitor.fleet());
+        fleet.is_old.store(true, Ordering::Release);
+        if fleet.drawn.receiver_count() > 0 {
+            let began = Instant::now();
+            if let Err(error) = platform.multi_cluster().await {
+                tracing::warn!("the Multi-Cluster view is drawn later: {}", service_kit::chain(&error));
             }
+            pause = pause.max(began.elapsed() * OF_THE_TIME);
         }
-        if let Some(records) = &records {
-            revision.borrow_and_update();
-            platform.listing.count(&platform.monitor.fleet());
-            platform.fleet.draw(platform.look_at_fleet(records, &[]));
-        }
+        tokio::select! { () = tokio::time::sleep(pause) => {}, () = shutdown.cancelled() => return }
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(REDRAWN_AFTER) => records = None,
             changed = revision.changed(), if monitor_lives => monitor_lives = changed.is_ok(),
-            event = news.recv() => match event {
-                Ok(_) | Err(RecvError::Lagged(_)) => records = None,
-                Err(RecvError::Closed) => return,
-            },
+            event = news.recv() => if matches!(event, Err(RecvError::Closed)) { return },
         }
-        tokio::select! { () = tokio::time::sleep(COALESCED) => {}, () = shutdown.cancelled() => return }
-        while !matches!(news.try_recv(), Err(tokio::sync::broadcast::error::TryRecvError::Empty)) {
-            records = None;
-        }
+        // Everything that was told until now is in the next drawing.
+        while news.try_recv().is_ok() {}
     }
 }

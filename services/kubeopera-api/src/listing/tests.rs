@@ -27,6 +27,7 @@ fn row() -> impl Strategy<Value = Row> {
             mode: Mode::ConnectExisting,
             provider: provider.to_owned(),
             region: "berlin".to_owned(),
+            is_host: false,
             labels: ClusterLabels::new(),
             phase,
             kubernetes_version: version.map(str::to_owned),
