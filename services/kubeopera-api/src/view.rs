@@ -115,9 +115,9 @@ pub(crate) struct Cluster {
     /// Since when the resource could not be read: what is shown is older than this. Null while it can be.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     pub(crate) stale_since: Option<Timestamp>,
-    /// The number of the last change of what people say about it: name, labels, wanted state.
+    /// Names what people say about it: name and labels.
     #[serde(skip)]
-    pub(crate) settings_revision: i64,
+    pub(crate) description_tag: String,
     /// Grows with every change: of two answers about a cluster, the one with the higher revision is newer.
     pub(crate) revision: u64,
 }
@@ -271,7 +271,7 @@ impl Cluster {
                 trouble.map(|trouble| Retry { attempt: trouble.attempt, next_attempt_at: trouble.next_attempt_at })
             }),
             stale_since: unreadable_since,
-            settings_revision: record.revision,
+            description_tag: record.description_tag(),
             revision,
         }
     }

@@ -32,7 +32,7 @@ impl Platform {
         &self,
         caller: &Caller,
         id: ClusterId,
-        seen: Option<i64>,
+        seen: Option<&str>,
         wanted: Description,
     ) -> Result<Cluster, AppError> {
         self.permit(caller, Action::ChangeCluster).await?;
@@ -51,7 +51,7 @@ impl Platform {
         &self,
         caller: &Caller,
         id: ClusterId,
-        seen: Option<i64>,
+        seen: Option<&str>,
         wanted: Description,
     ) -> Result<(), AppError> {
         let tx = begin_write(&self.db).await?;
@@ -59,7 +59,7 @@ impl Platform {
         if record.removing_since.is_some() {
             return Err(AppError::BeingRemoved);
         }
-        if seen.is_some_and(|seen| seen != record.revision) {
+        if seen.is_some_and(|seen| seen != record.description_tag()) {
             return Err(AppError::ChangedMeanwhile);
         }
         let Record { name, labels, .. } = &record;

@@ -103,8 +103,8 @@ pub(crate) async fn change_cluster(
     let name = change.name.map(|name| parsed("name", &name)).transpose()?;
     let wanted = Description { name, labels: change.labels.map(labels).transpose()? };
     let id = id.parse().map_err(|_| AppError::NoSuchCluster)?;
-    let cluster = platform.describe(&caller, id, seen, wanted).await?;
-    Ok(etag::answer(&HeaderMap::new(), Some(cluster.settings_revision), &cluster))
+    let cluster = platform.describe(&caller, id, seen.as_deref(), wanted).await?;
+    Ok(etag::answer(&HeaderMap::new(), Some(&cluster.description_tag), &cluster))
 }
 
 fn labels(Pairs(pairs): Pairs) -> Result<ClusterLabels, Problem> {

@@ -12,7 +12,7 @@ use vocabulary::hex;
 
 /// The answer to a GET with its tag, or without a body if the reader has it. `strong` is put in front of the tag's hash
 /// and makes it a strong one.
-pub(super) fn answer(headers: &HeaderMap, strong: Option<i64>, body: &impl Serialize) -> Response {
+pub(super) fn answer(headers: &HeaderMap, strong: Option<&str>, body: &impl Serialize) -> Response {
     let Ok(json) = serde_json::to_vec(body) else { return Problem::internal().into_response() };
     let tag = tag(strong, &json);
     let Ok(tag) = HeaderValue::from_str(&tag) else { return Problem::internal().into_response() };
@@ -31,19 +31,18 @@ pub(super) fn prepared(headers: &HeaderMap, tag: &HeaderValue, json: &Bytes) -> 
     (head, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], json.clone()).into_response()
 }
 
-fn tag(strong: Option<i64>, json: &[u8]) -> String {
+fn tag(strong: Option<&str>, json: &[u8]) -> String {
     let hash: String = hex(&Sha256::digest(json)).chars().take(24).collect();
     match strong {
-        Some(revision) => format!("\"{revision}-{hash}\""),
+        Some(part) => format!("\"{part}-{hash}\""),
         None => format!("W/\"{hash}\""),
     }
 }
 
-/// The revision of what somebody saw before they changed it, from `If-Match`; `None` if they want their change whatever
-/// it is. Of a tag only that part counts: how a cluster does changes by itself and makes nobody's change an old one.
-pub(super) fn seen(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
-    /// Of nothing that ever was.
-    const UNHEARD_OF: i64 = -1;
+/// The strong part of the tag of what somebody saw before they changed it, from `If-Match`; `None` if they want their
+/// change whatever it is. The rest of the tag does not count: how a cluster does changes by itself, and makes nobody's
+/// change an old one.
+pub(super) fn seen(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get(header::IF_MATCH) else {
         return Err(Problem::new(
             StatusCode::PRECONDITION_REQUIRED,
@@ -54,7 +53,10 @@ pub(super) fn seen(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
         .hint("Read it, and send the ETag that comes with it."));
     };
     let value = value.to_str().unwrap_or_default().trim();
+    if value == "*" {
+        return Ok(None);
+    }
+    // What is no tag of ours names nothing that ever was.
     let tag = value.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')?.split_once('-'));
-    let revision = tag.and_then(|(revision, _)| revision.parse().ok());
-    Ok(if value == "*" { None } else { Some(revision.unwrap_or(UNHEARD_OF)) })
+    Ok(Some(tag.map_or("", |(part, _)| part).to_owned()))
 }

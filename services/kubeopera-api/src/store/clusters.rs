@@ -9,8 +9,9 @@ use sea_orm::{
     sea_query::{Func, LikeExpr},
 };
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use service_kit::database::Micros;
+use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName, hex};
 
@@ -72,6 +73,13 @@ impl Record {
     /// The resource that belongs to the record.
     pub(crate) fn resource(&self) -> HostCluster {
         HostCluster::named(self.id, &self.name, self.is_host, self.spec.clone())
+    }
+
+    /// Names what people can say about a cluster that is on record: another name or other labels have another tag.
+    pub(crate) fn description_tag(&self) -> String {
+        let labels = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
+        let description = std::iter::once(self.name.to_string()).chain(labels).collect::<Vec<_>>().join("\n");
+        hex(&Sha256::digest(description)).chars().take(16).collect()
     }
 
     /// Names what people can say about a cluster that is on record: another name or other labels have another tag.
