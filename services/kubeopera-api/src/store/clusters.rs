@@ -11,7 +11,6 @@ use sea_orm::{
 use serde::Serialize;
 use service_kit::database::Micros;
 use sha2::{Digest, Sha256};
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName, hex};
 
