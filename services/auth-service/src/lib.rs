@@ -24,7 +24,7 @@ use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{ActiveSession, Auth, AuthError, Role, Session};
 use jiff::Timestamp;
 use sea_orm::{DatabaseConnection, DbErr};
-use service_kit::database::begin_write;
+use service_kit::database::{begin_write, take_turn};
 use uuid::Uuid;
 use vocabulary::{Actor, AdminUsername, ClusterId, Email, Secret};
 
@@ -114,6 +114,8 @@ impl AuthService {
         let password = password::random();
         let hash = self.passwords.hash(&password).await?;
         let tx = begin_write(&self.db).await?;
+        // Of two processes that start on an empty database one makes it, and the other finds it made.
+        take_turn(&tx, "first administrator").await?;
         if users::any(&tx).await? {
             return Ok(false);
         }
