@@ -13,6 +13,8 @@ import { HostChip } from './host-chip'
 import { PhaseBar } from './phase-bar'
 import { PhaseList } from './phase-list'
 import { progress, toneOf } from './phases'
+import { canRetry, useRetry } from './retry'
+import { mayManage, useRole } from './rights'
 import { StatusBadge } from './status-badge'
 import { Unknown } from './unknown'
 import { UsageMeter } from './usage-meter'
@@ -66,7 +68,8 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
         <Usage cluster={cluster} />
         <div className="mt-auto flex items-baseline justify-between gap-3 pt-3 text-fg-3 text-xs">
           <TimeInPhase cluster={cluster} />
-          <span className="relative z-10">
+          <span className="relative z-10 flex shrink-0 items-baseline gap-3">
+            <RetryButton cluster={cluster} />
             <PhaseList cluster={cluster} />
           </span>
         </div>
@@ -89,6 +92,24 @@ function Message({ cluster }: { cluster: Cluster }) {
       {failed && <strong className="font-semibold">{failed.phase} failed. </strong>}
       {cluster.message}
     </p>
+  )
+}
+
+/** Asks for the next attempt at once. */
+function RetryButton({ cluster }: { cluster: Cluster }) {
+  const retry = useRetry(cluster)
+  const manages = mayManage(useRole())
+  if (!manages || !canRetry(cluster)) return null
+  return (
+    <button
+      type="button"
+      aria-label={`Try ${cluster.name} again`}
+      aria-disabled={retry.isPending || undefined}
+      onClick={() => !retry.isPending && retry.mutate()}
+      className="-mx-1.5 -my-1 rounded-md px-1.5 py-1 font-medium text-accent-text hover:bg-hover aria-disabled:opacity-60 max-sm:py-2"
+    >
+      Try again
+    </button>
   )
 }
 

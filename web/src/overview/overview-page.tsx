@@ -86,8 +86,8 @@ function Summary({ clusters }: { clusters: Cluster[] }) {
                 className="relative grid items-center gap-x-4 gap-y-1.5 px-5 py-3.5 first:rounded-t-xl last:rounded-b-xl hover:bg-hover sm:grid-cols-[minmax(0,16rem)_11.5rem_minmax(0,1fr)]"
               >
                 <Link
-                  to="/clusters"
-                  hash={cluster.id}
+                  to="/clusters/$id"
+                  params={{ id: cluster.id }}
                   className="min-w-0 truncate font-medium after:absolute after:inset-0"
                 >
                   {cluster.name}

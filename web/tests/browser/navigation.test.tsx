@@ -12,12 +12,12 @@ test('a new page takes the focus to its title and names itself in the tab', asyn
   await expect.poll(() => document.title).toBe('Clusters · KubeOpera')
 })
 
-test('a row of the overview leads to the card it speaks of', async () => {
+test('a row of the overview leads to the page of the cluster it speaks of', async () => {
   const server = new Server()
   server.clusters = [cluster(), cluster({ id: 'c-2', name: 'second', is_host: false })]
   await open('/')
   await page.getByRole('link', { name: 'second' }).click()
-  await expect.element(page.getByRole('article', { name: 'second' })).toHaveFocus()
+  await expect.element(page.getByRole('heading', { name: 'second', level: 1 })).toHaveFocus()
 })
 
 test('an address that names nothing says so and leads back', async () => {
