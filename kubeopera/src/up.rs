@@ -161,10 +161,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
+    let provisioner = options.provisioner(&client, &auth);
     let controller = host_cluster_controller::Context {
         client: client.clone(),
         scaffolder: scaffolder.clone(),
-        provisioner: options.provisioner(&client, &auth),
+        provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         auth: auth.clone(),
         flux: host.flux.clone(),
     };
@@ -198,7 +199,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         notices,
         ..kubeopera_api::Config::default()
     };
+    let renewing = shutdown.clone();
     tokio::try_join!(
+        async {
+            if let Some(provisioner) = provisioner {
+                provisioner.keep_tokens_fresh(renewing).await;
+            }
+            Ok(())
+        },
         repository.serve(shutdown.clone()),
         async {
             let (monitor, stop) = (Arc::new(monitor), shutdown.clone());
@@ -301,7 +309,7 @@ async fn patiently<T, F: Future<Output = Result<T, Trouble>>>(attempt: impl Fn()
 
 impl Options {
     /// cluster-provisioner, if there is an image for its Jobs.
-    fn provisioner(&self, client: &kube::Client, auth: &Arc<AuthService>) -> Option<Arc<dyn ClusterProvisioner>> {
+    fn provisioner(&self, client: &kube::Client, auth: &Arc<AuthService>) -> Option<Arc<Provisioner>> {
         let config = cluster_provisioner::Config {
             image: self.provisioner_image.clone()?,
             pull_policy: self.provisioner_pull_policy.clone(),

@@ -11,6 +11,7 @@ mod job;
 mod names;
 mod order;
 mod provisioner;
+mod renewal;
 pub mod runner;
 mod seal;
 

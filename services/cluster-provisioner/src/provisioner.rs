@@ -44,7 +44,7 @@ pub struct Config {
 
 /// cluster-provisioner.
 pub struct Provisioner {
-    client: Client,
+    pub(crate) client: Client,
     credentials: Arc<dyn Credentials>,
     image: Image,
 }

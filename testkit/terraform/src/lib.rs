@@ -3,7 +3,7 @@
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -116,6 +116,28 @@ impl Aws {
         let ministack = [cache.join("bin/ministack").display().to_string()];
         let (ministack, eks) = serve(ministack.into_iter(), &[("BIND_HOST", "127.0.0.1"), ("GATEWAY_PORT", &port)])?;
         Ok(Self { endpoint, eks, _keepers: [moto, ministack] })
+    }
+
+    /// Writes a parameter that is there, as a machine would.
+    pub fn put_parameter(&self, name: &str, value: &str) -> Result<()> {
+        let address = self.endpoint.trim_start_matches("http://").trim_end_matches('/');
+        let kind = if name.contains("/status/") { "String" } else { "SecureString" };
+        let body = serde_json::json!({ "Name": name, "Value": value, "Type": kind, "Overwrite": true }).to_string();
+        let head = format!(
+            "POST / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nX-Amz-Target: AmazonSSM.PutParameter\r\n\
+             Content-Type: application/x-amz-json-1.1\r\nAuthorization: AWS4-HMAC-SHA256 \
+             Credential=none/20260101/eu-north-1/ssm/aws4_request, SignedHeaders=host, Signature=none\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut connection = std::net::TcpStream::connect(address)?;
+        connection.write_all(head.as_bytes())?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer)?;
+        if !answer.starts_with("HTTP/1.1 200") {
+            bail!("the parameter was not written: {answer}");
+        }
+        Ok(())
     }
 
     /// What the provider has to have in its environment to find it.

@@ -160,6 +160,10 @@ output "public_subnets" {
   depends_on = [aws_route.internet, aws_route_table_association.public]
 }
 
+output "public_cidrs" {
+  value = aws_subnet.public[*].cidr_block
+}
+
 output "private_subnets" {
   value      = aws_subnet.private[*].id
   depends_on = [aws_route.nat, aws_route_table_association.private]

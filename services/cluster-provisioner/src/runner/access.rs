@@ -27,7 +27,7 @@ use super::outputs::Outputs;
 /// Namespace of KubeOpera's own on a cluster it made.
 const NAMESPACE: &str = "kubeopera-system";
 /// The account there, and the binding that makes it an administrator.
-pub(crate) const ACCOUNT: &str = "kubeopera-manager";
+const ACCOUNT: &str = "kubeopera-manager";
 const MANAGER: &str = "cluster-provisioner";
 /// A token is asked for that long; the cluster may give a shorter one.
 const TOKEN_SECONDS: i64 = 30 * 24 * 60 * 60;
@@ -46,13 +46,22 @@ pub trait Access: Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ServiceAccountAccess;
 
+/// Where the API server of a new cluster is, and what lets us in for now.
+struct Door {
+    server: String,
+    certificate_authority: String,
+    /// A whole kubeconfig.
+    kubeconfig: Secret,
+}
+
 #[async_trait]
 impl Access for ServiceAccountAccess {
     async fn kubeconfig(&self, outputs: &Outputs) -> Result<Secret, Trouble> {
+        let door = Door::of(outputs)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match own_token(outputs).await {
-                Ok(token) => return Ok(kubeconfig(outputs, &token)),
+            match own_token(&door).await {
+                Ok(token) => return Ok(kubeconfig(&door.server, &door.certificate_authority, &token)),
                 // Rights are not there at once either, so that a refusal is not the last word.
                 Err(trouble) if trouble.kind != TroubleKind::Bug && Instant::now() < deadline => {
                     sleep(BETWEEN_ATTEMPTS).await;
@@ -63,8 +72,34 @@ impl Access for ServiceAccountAccess {
     }
 }
 
-async fn own_token(outputs: &Outputs) -> Result<Secret, Trouble> {
-    let client = client(outputs).await?;
+impl Door {
+    fn of(outputs: &Outputs) -> Result<Self, Trouble> {
+        match outputs {
+            Outputs::Managed { endpoint, certificate_authority, token } => Ok(Self {
+                server: endpoint.clone(),
+                certificate_authority: certificate_authority.clone(),
+                kubeconfig: kubeconfig(endpoint, certificate_authority, token),
+            }),
+            Outputs::Published(kubeconfig) => {
+                let read = Kubeconfig::from_yaml(kubeconfig.reveal()).ok();
+                let cluster = read.and_then(|read| read.clusters.into_iter().next()?.cluster).ok_or_else(unusable)?;
+                Ok(Self {
+                    server: cluster.server.ok_or_else(unusable)?,
+                    certificate_authority: cluster.certificate_authority_data.ok_or_else(unusable)?,
+                    kubeconfig: kubeconfig.clone(),
+                })
+            }
+            Outputs::Booting { .. } => Err(unusable()),
+        }
+    }
+}
+
+fn unusable() -> Trouble {
+    Trouble::bug("OutputsMissing", "What Terraform says of the new cluster's address cannot be used.")
+}
+
+async fn own_token(door: &Door) -> Result<Secret, Trouble> {
+    let client = client(door).await?;
     let labels = json!({ "app.kubernetes.io/managed-by": "kubeopera" });
     let named = |name: &str| json!({ "name": name, "labels": labels });
     apply::<Namespace>(
@@ -95,14 +130,33 @@ async fn own_token(outputs: &Outputs) -> Result<Secret, Trouble> {
         }),
     )
     .await?;
+    new_token(&accounts).await
+}
+
+async fn new_token(accounts: &Api<ServiceAccount>) -> Result<Secret, Trouble> {
     let request = TokenRequest {
         spec: TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..TokenRequestSpec::default() },
         ..TokenRequest::default()
     };
     let given = accounts.create_token_request(ACCOUNT, &PostParams::default(), &request).await;
-    let given = given.map_err(|error| trouble(Attempt("ask the new cluster for a token"), &error))?;
-    let status = given.status.ok_or_else(|| Trouble::transient("NoToken", "The new cluster gave no token."))?;
+    let given = given.map_err(|error| trouble(Attempt("ask the cluster for a token"), &error))?;
+    let status = given.status.ok_or_else(|| Trouble::transient("NoToken", "The cluster gave no token."))?;
     Ok(Secret::new(status.token))
+}
+
+/// A kubeconfig of ours with another token, which is asked for with the one it has.
+pub(crate) async fn renewed(old: &Secret) -> Result<Secret, Trouble> {
+    let door = Door::of(&Outputs::Published(old.clone()))?;
+    let accounts: Api<ServiceAccount> = Api::namespaced(client(&door).await?, NAMESPACE);
+    Ok(kubeconfig(&door.server, &door.certificate_authority, &new_token(&accounts).await?))
+}
+
+/// The token of a kubeconfig, if it is one of ours.
+pub(crate) fn token_of(text: &Secret) -> Option<Secret> {
+    let kubeconfig: Value = serde_json::from_str(text.reveal()).ok()?;
+    let ours =
+        kubeconfig.get("users")?.as_array()?.iter().find(|user| user.get("name").is_some_and(|name| name == ACCOUNT));
+    Some(Secret::new(ours?.get("user")?.get("token")?.as_str()?))
 }
 
 async fn apply<T: Clone + DeserializeOwned + std::fmt::Debug + Serialize>(
@@ -115,24 +169,21 @@ async fn apply<T: Clone + DeserializeOwned + std::fmt::Debug + Serialize>(
     api.patch(name, &params, &Patch::Apply(object)).await.map(drop).map_err(|error| trouble(attempt, &error))
 }
 
-async fn client(outputs: &Outputs) -> Result<Client, Trouble> {
-    let unusable =
-        || Trouble::bug("OutputsMissing", "What Terraform says of the new cluster's address cannot be used.");
-    let text = kubeconfig(outputs, &outputs.token);
-    let read: Kubeconfig = serde_json::from_str(text.reveal()).map_err(|_| unusable())?;
+async fn client(door: &Door) -> Result<Client, Trouble> {
+    let read = Kubeconfig::from_yaml(door.kubeconfig.reveal()).map_err(|_| unusable())?;
     let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.map_err(|_| unusable())?;
     guarded(config, Limits::default())
 }
 
 /// JSON, which is YAML as well.
-fn kubeconfig(outputs: &Outputs, token: &Secret) -> Secret {
+fn kubeconfig(server: &str, certificate_authority: &str, token: &Secret) -> Secret {
     let name = "cluster";
     let written = json!({
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{ "name": name, "cluster": {
-            "server": outputs.endpoint,
-            "certificate-authority-data": outputs.certificate_authority,
+            "server": server,
+            "certificate-authority-data": certificate_authority,
         }}],
         "users": [{ "name": ACCOUNT, "user": { "token": token.reveal() } }],
         "contexts": [{ "name": name, "context": { "cluster": name, "user": ACCOUNT } }],

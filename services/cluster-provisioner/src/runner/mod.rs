@@ -25,6 +25,7 @@ use crate::{
 };
 
 pub use access::{Access, ServiceAccountAccess};
+pub(crate) use access::{renewed, token_of};
 pub use engine::Engine;
 pub use outputs::Outputs;
 
@@ -38,6 +39,9 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 /// How often destroying is tried: what others still use may be free a little later.
 const ROUNDS: u32 = 3;
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(30);
+/// Machines of a vanilla control plane boot one after the other, each for a few minutes.
+const BOOTS_WITHIN: Duration = Duration::from_mins(45);
+const BETWEEN_LOOKS: Duration = Duration::from_secs(10);
 
 /// A run ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -173,7 +177,7 @@ impl Runner {
         }
         let apply = ["apply", "-input=false", "-no-color", "-json", "plan"];
         self.terraform(module, state, &apply, Some(&mut progress)).await?;
-        let outputs = self.outputs(module, state).await?;
+        let outputs = self.booted(module, state).await?;
         self.tell("Asking the new cluster for a token of KubeOpera's own.").await?;
         let kubeconfig = self.access.kubeconfig(&outputs).await?;
         let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
@@ -199,7 +203,27 @@ impl Runner {
         }
     }
 
-    /// What the finished cluster is reached by.
+    /// What the cluster is reached by, once its machines have booted.
+    async fn booted(&self, module: &Path, state: &StateKeeper) -> Result<Outputs, Stopped> {
+        let deadline = Instant::now() + BOOTS_WITHIN;
+        loop {
+            let status = match self.outputs(module, state).await? {
+                Outputs::Booting { status } => status,
+                outputs => return Ok(outputs),
+            };
+            let sentence = outputs::sentence(&status);
+            if Instant::now() > deadline {
+                return Err(never_booted(sentence.as_deref()).into());
+            }
+            self.tell(sentence.as_deref().unwrap_or("Waiting for the control plane to boot.")).await?;
+            tokio::select! {
+                () = tokio::time::sleep(BETWEEN_LOOKS) => {}
+                () = self.stop.cancelled() => return Err(stopped_from_outside().into()),
+            }
+        }
+    }
+
+    /// What the cluster is reached by at this moment.
     async fn outputs(&self, module: &Path, state: &StateKeeper) -> Result<Outputs, Stopped> {
         // Tokens among them end soon: asked for anew, as the last run may have been long ago.
         let refresh = ["apply", "-refresh-only", "-input=false", "-no-color", "-json", "-auto-approve"];
@@ -323,6 +347,17 @@ fn would_lose(kind: &str) -> Trouble {
             "To go on, Terraform would delete {} and make it anew, which nobody asked for. Nothing was changed. Delete the \
              cluster and create it again.",
             cluster_provisioner_terraform::words_of(kind)
+        ),
+    )
+}
+
+fn never_booted(sentence: Option<&str>) -> Trouble {
+    let said = sentence.unwrap_or("No machine of the control plane has said anything.");
+    Trouble::transient(
+        "ControlPlaneNotReady",
+        format!(
+            "The machines are there, but the control plane has not come up within 45 minutes. {said} The next attempt waits \
+             on; Session Manager shows the machines' journals (unit kubeopera-node)."
         ),
     )
 }

@@ -16,7 +16,7 @@ struct Known {
     names: &'static [&'static str],
 }
 
-/// The first that fits counts.
+/// The first that fits counts: a service that is not enabled is refused in the words of a missing permission, too.
 const KNOWN: &[Known] = &[
     Known {
         words: &[
@@ -47,18 +47,18 @@ const KNOWN: &[Known] = &[
         names: &[],
     },
     Known {
-        words: &[
-            "UnauthorizedOperation",
-            "AccessDenied",
-            "is not authorized to perform",
-            "forbidden",
-            "Error 403",
-            "PERMISSION_DENIED",
-        ],
+        words: &["has not been used in project", "SERVICE_DISABLED", "accessNotConfigured"],
         kind: TroubleKind::Rejected,
-        reason: "PermissionMissing",
-        says: "The cloud credential may not do what is needed for {what}{name}. Give it the permission, then try again. What exists already is kept.",
-        names: &["is not authorized to perform: ", "Required '", "permission '"],
+        reason: "ServiceNotEnabled",
+        says: "A service of the cloud that is needed for {what} is not enabled in this project{name}. Enable it there, then try again.",
+        names: &["googleapis.com/overview?project=", "service '"],
+    },
+    Known {
+        words: &["OptInRequired", "region is not enabled", "is not enabled in this account"],
+        kind: TroubleKind::Rejected,
+        reason: "RegionNotEnabled",
+        says: "The region is not enabled in this account. Enable it there, then try again.",
+        names: &[],
     },
     Known {
         words: &[
@@ -77,18 +77,18 @@ const KNOWN: &[Known] = &[
         names: &[],
     },
     Known {
-        words: &["has not been used in project", "SERVICE_DISABLED", "accessNotConfigured"],
+        words: &[
+            "UnauthorizedOperation",
+            "AccessDenied",
+            "is not authorized to perform",
+            "forbidden",
+            "Error 403",
+            "PERMISSION_DENIED",
+        ],
         kind: TroubleKind::Rejected,
-        reason: "ServiceNotEnabled",
-        says: "A service of the cloud that is needed for {what} is not enabled in this project{name}. Enable it there, then try again.",
-        names: &["googleapis.com/overview?project=", "service '"],
-    },
-    Known {
-        words: &["OptInRequired", "region is not enabled", "is not enabled in this account"],
-        kind: TroubleKind::Rejected,
-        reason: "RegionNotEnabled",
-        says: "The region is not enabled in this account. Enable it there, then try again.",
-        names: &[],
+        reason: "PermissionMissing",
+        says: "The cloud credential may not do what is needed for {what}{name}. Give it the permission, then try again. What exists already is kept.",
+        names: &["is not authorized to perform: ", "Required '", "permission '"],
     },
     Known {
         words: &["AlreadyExists", "already exists", "ResourceInUseException", "EntityAlreadyExists", "alreadyExists"],

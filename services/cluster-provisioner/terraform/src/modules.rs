@@ -27,6 +27,18 @@ pub const MODULES: &[ModuleFile] = files! {
     "managed_gke/main.tf"
     "managed_gke/variables.tf"
     "managed_gke/versions.tf"
+    "vanilla_kubeadm/main.tf"
+    "vanilla_kubeadm/load_balancer.tf"
+    "vanilla_kubeadm/rights.tf"
+    "vanilla_kubeadm/security.tf"
+    "vanilla_kubeadm/variables.tf"
+    "vanilla_kubeadm/versions.tf"
+    "vanilla_kubeadm/boot/addons.yaml"
+    "vanilla_kubeadm/boot/cloud-config.tftpl"
+    "vanilla_kubeadm/boot/node.service"
+    "vanilla_kubeadm/boot/node.sh"
+    "vanilla_kubeadm/boot/tokens.service"
+    "vanilla_kubeadm/boot/tokens.timer"
 };
 
 /// A hash of all modules: which ones a cluster was made with.

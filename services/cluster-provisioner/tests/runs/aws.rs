@@ -1,9 +1,10 @@
-//! EKS: the real provider of AWS, in front of emulators of AWS.
+//! EKS and kubeadm: the real provider of AWS, in front of emulators of AWS.
 
 use cluster_provisioner::book::RunResult;
 use cluster_provisioner_contract::Topology;
-use cluster_provisioner_terraform::Access;
+use cluster_provisioner_terraform::{Access, Purpose};
 use testkit_terraform::Aws;
+use tokio_util::sync::CancellationToken;
 
 use super::world::World;
 
@@ -24,6 +25,41 @@ async fn an_eks_cluster_is_created_by_the_real_provider_and_deleted_again() {
     assert!(kubeconfig.starts_with("https://") && kubeconfig.contains("|k8s-aws-v1."), "{kubeconfig}");
     let told = world.page().told.join("\n");
     assert!(told.contains("resources done"), "{told}");
+
+    assert_eq!(world.destroy(1).await, RunResult::Succeeded);
+    assert_eq!(world.known(), 0);
+}
+
+#[tokio::test]
+async fn a_vanilla_cluster_is_reached_once_its_control_plane_has_published_its_kubeconfig() {
+    let aws = Aws::start().unwrap();
+    let topology = Topology::VanillaKubeadm { control_planes: 3 };
+    let credential = ("aws-credentials", CREDENTIALS);
+    let world = World::new(topology, ("eu-north-1", "m7g.large"), Access::Aws, credential, aws.environment());
+    let parameter = |name: &str| format!("/kubeopera/{}/{name}", world.request.cluster);
+
+    // What the machines would do, of which there are none.
+    let running = world.run("create-1", Purpose::Create, CancellationToken::new());
+    let booting = async {
+        super::google::until(|| world.page().told.iter().any(|told| told == "Waiting for the control plane to boot."))
+            .await;
+        aws.put_parameter(&parameter("status/control-plane-0"), "installing packages").unwrap();
+        super::google::until(|| world.page().told.iter().any(|told| told.contains("installing packages"))).await;
+        aws.put_parameter(&parameter("kubeconfig"), "apiVersion: v1").unwrap();
+    };
+    let (created, ()) = tokio::join!(running, booting);
+
+    assert_eq!(created.unwrap(), RunResult::Succeeded);
+    assert_eq!(world.kubeconfig(), "apiVersion: v1");
+    let state = world.state().to_string();
+    for kind in ["aws_lb_target_group_attachment", "aws_autoscaling_group", "aws_launch_template"] {
+        assert!(state.contains(kind), "{kind}");
+    }
+    let machines = world.state()["resources"].as_array().unwrap().clone();
+    let control_plane = machines.iter().find(|one| one["type"] == "aws_instance").unwrap();
+    let user_data = control_plane["instances"][0]["attributes"]["user_data_base64"].as_str().unwrap();
+    assert!(user_data.len() < 14 * 1024, "EC2 takes 16 KiB: {}", user_data.len());
+    assert_eq!(control_plane["instances"].as_array().unwrap().len(), 3);
 
     assert_eq!(world.destroy(1).await, RunResult::Succeeded);
     assert_eq!(world.known(), 0);

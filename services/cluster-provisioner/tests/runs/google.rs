@@ -136,8 +136,8 @@ async fn runs_killed_again_and_again_lose_nothing_that_was_made() {
 }
 
 /// Waits until something holds.
-async fn until(holds: impl Fn() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    let deadline = tokio::time::Instant::now() + Duration::from_mins(5);
     while !holds() {
         assert!(tokio::time::Instant::now() < deadline, "still not so");
         tokio::time::sleep(Duration::from_millis(20)).await;

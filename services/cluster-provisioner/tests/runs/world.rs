@@ -67,8 +67,13 @@ struct SayWhatCame;
 #[async_trait]
 impl Access for SayWhatCame {
     async fn kubeconfig(&self, outputs: &Outputs) -> Result<Secret, Trouble> {
-        let Outputs { endpoint, certificate_authority, token } = outputs;
-        Ok(Secret::new(format!("{endpoint}|{certificate_authority}|{}", token.reveal())))
+        match outputs {
+            Outputs::Managed { endpoint, certificate_authority, token } => {
+                Ok(Secret::new(format!("{endpoint}|{certificate_authority}|{}", token.reveal())))
+            }
+            Outputs::Published(kubeconfig) => Ok(kubeconfig.clone()),
+            Outputs::Booting { .. } => panic!("asked too early"),
+        }
     }
 }
 
@@ -101,7 +106,10 @@ impl World {
             topology,
             nodes: 2,
             instance_type: instance_type.to_owned(),
-            kubernetes_version: "1.35".parse().unwrap(),
+            kubernetes_version: match topology {
+                Topology::VanillaKubeadm { .. } => "1.36.4".parse().unwrap(),
+                Topology::ManagedEks | Topology::ManagedGke => "1.35".parse().unwrap(),
+            },
             credential: "c1".to_owned(),
         };
         let credential = BTreeMap::from([(credential.0, Secret::new(credential.1))]);

@@ -1,0 +1,113 @@
+//! A provisioner with a credential, and the words to play the Job.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use auth_service_contract::{
+    AwsAccessKey, CheckOutcome, CloudAccess, Credential, CredentialError, CredentialId, Credentials, NewSecret,
+    SavedCredential,
+};
+use cluster_provisioner::{
+    Config, Content, Key, Provisioner,
+    book::{Book, RunResult, SecretBook},
+};
+use cluster_provisioner_contract::{RunRequest, Topology};
+use serde_json::json;
+use vocabulary::{Actor, ClusterId, Label, Secret};
+
+use super::api_server::ApiServer;
+
+pub(crate) const CREDENTIAL: &str = "0b9a4f6e-1c8d-4f67-9f0a-3f6d1c2b7a11";
+
+/// Opens one credential for one cluster.
+struct OneCredential(ClusterId);
+
+#[async_trait]
+impl Credentials for OneCredential {
+    async fn credentials(&self) -> Result<Vec<Credential>, CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn add_credential(&self, _: &Actor, _: &Label, _: NewSecret) -> Result<SavedCredential, CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn change_credential(
+        &self,
+        _: &Actor,
+        _: CredentialId,
+        _: Option<&Label>,
+        _: Option<NewSecret>,
+    ) -> Result<Credential, CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn delete_credential(&self, _: &Actor, _: CredentialId) -> Result<(), CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn check_credential(&self, _: &Actor, _: CredentialId) -> Result<CheckOutcome, CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn bind(&self, _: &Actor, _: CredentialId, _: ClusterId) -> Result<(), CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn release(&self, _: &Actor, _: ClusterId) -> Result<(), CredentialError> {
+        Err(CredentialError::Unavailable)
+    }
+    async fn open(&self, credential: CredentialId, cluster: ClusterId) -> Result<CloudAccess, CredentialError> {
+        if credential.to_string() != CREDENTIAL {
+            return Err(CredentialError::NoSuchCredential);
+        }
+        if cluster != self.0 {
+            return Err(CredentialError::NotBound);
+        }
+        let (access_key_id, secret_access_key) = (Secret::new("CANARY-id"), Secret::new("CANARY-secret"));
+        Ok(CloudAccess::AwsAccessKey(AwsAccessKey { access_key_id, secret_access_key }))
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) api_server: ApiServer,
+    pub(crate) provisioner: Provisioner,
+    pub(crate) request: RunRequest,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let api_server = ApiServer::default();
+        let cluster = ClusterId::random();
+        let config = Config { image: "kubeopera:1".to_owned(), pull_policy: "Never".to_owned() };
+        let provisioner = Provisioner::new(api_server.client(), Arc::new(OneCredential(cluster)), config);
+        let request = RunRequest {
+            cluster,
+            name: "north".parse().unwrap(),
+            provider: "aws".parse().unwrap(),
+            region: "eu-north-1".parse().unwrap(),
+            topology: Topology::ManagedEks,
+            nodes: 2,
+            instance_type: "m7g.large".to_owned(),
+            kubernetes_version: "1.35".parse().unwrap(),
+            credential: CREDENTIAL.to_owned(),
+        };
+        Self { api_server, provisioner, request }
+    }
+
+    /// The book as a run has it.
+    pub(crate) fn book(&self, run: &str) -> SecretBook {
+        SecretBook::new(self.api_server.client(), self.request.cluster, run.to_owned())
+    }
+
+    /// The Job ends, having said what came of it.
+    pub(crate) async fn ends(&self, run: &str, result: RunResult) {
+        let key = &self.api_server.all("secrets").into_iter().find(|one| one["data"]["key"].is_string()).unwrap()["data"]
+            ["key"];
+        let key = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, key.as_str().unwrap()).unwrap();
+        let key = Key::parse(self.request.cluster, &Secret::new(String::from_utf8(key).unwrap())).unwrap();
+        let sealed = key.seal(Content::Kubeconfig, b"CANARY-kubeconfig").unwrap();
+        let kubeconfig = (result == RunResult::Succeeded).then_some(sealed.as_slice());
+        self.book(run).finish(&result, kubeconfig).await.unwrap();
+        self.job_ends(if result == RunResult::Succeeded { "Complete" } else { "Failed" });
+    }
+
+    pub(crate) fn job_ends(&self, condition: &str) {
+        self.api_server
+            .change("jobs", &json!({ "status": { "conditions": [{ "type": condition, "status": "True" }] } }));
+    }
+}
