@@ -149,9 +149,15 @@ async fn a_wrong_password_an_unknown_name_and_a_disabled_user_are_one_answer(wor
     world.run("UPDATE users SET disabled_at = 1 WHERE username = 'bob'").await;
     let odd_name = "x".repeat(10_000);
 
-    for (username, password) in
-        [("ada", "wrong"), ("Ada", PASSWORD), ("eve", PASSWORD), ("bob", PASSWORD), ("", ""), ("ada\0", PASSWORD), (&odd_name, "'; --")]
-    {
+    for (username, password) in [
+        ("ada", "wrong"),
+        ("Ada", PASSWORD),
+        ("eve", PASSWORD),
+        ("bob", PASSWORD),
+        ("", ""),
+        ("ada\0", PASSWORD),
+        (&odd_name, "'; --"),
+    ] {
         let refused = world.log_in(username, password, "10.0.0.1").await.unwrap_err();
         assert_eq!(refused, AuthError::WrongCredentials, "{username}");
     }
