@@ -34,7 +34,7 @@ export function ContextChoice({ on }: { on: KubeconfigOnItsWay }) {
       <legend className="mb-2 text-fg-3">
         {contexts.length === 1
           ? 'The kubeconfig has one context.'
-          : `The kubeconfig has ${contexts.length.toLocaleString()} contexts. Choose the cluster to connect.`}
+          : `The kubeconfig has ${contexts.length.toLocaleString()} contexts. Choose one of them.`}
       </legend>
       {refused.context && (
         <p role="alert" className="mb-2 font-medium text-bad-fg text-ui">

@@ -586,6 +586,45 @@ const states: State[] = [
       await expect.element(page.getByRole('option', { name: /^prod-payments-euw1/ })).toBeVisible()
     },
   },
+  {
+    name: 'cluster stale',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet().map((cluster) => ({ ...cluster, stale_since: entry.created_at }))
+    },
+    says: 'oslo-edge-lab',
+    act: async (s) => {
+      await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
+      await expect.element(page.getByText('KubeOpera cannot reach its Kubernetes API')).toBeVisible()
+      s.streamAnswer = 'network error'
+      s.on('GET /api/v1/clusters/c-4', 'network error')
+      s.dropStreams()
+      await expect.element(page.getByText(/Showing data from/), { timeout: 10_000 }).toBeVisible()
+    },
+  },
+  {
+    name: 'credentials forbidden',
+    path: '/settings/credentials',
+    arrange: (s) =>
+      s.on('GET /api/v1/credentials', {
+        status: 403,
+        body: problem(403, 'forbidden', 'Your role does not allow this.', 'Ask a platform administrator.'),
+      }),
+    says: 'Your role does not allow this.',
+  },
+  {
+    name: 'audit empty',
+    path: '/settings/audit',
+    arrange: (s) => s.on('GET /api/v1/audit', list([])),
+    says: 'Nothing has been done so far.',
+  },
+  {
+    name: 'wizard for who may look',
+    path: '/clusters/new?way=create',
+    arrange: (s) =>
+      s.on('GET /api/v1/session', { status: 200, body: { ...session, user: { ...session.user, role: 'viewer' } } }),
+    says: 'which only platform administrators can use',
+  },
   { name: 'missing page', path: '/nowhere', says: 'There is no page here' },
   {
     name: 'already registered',
