@@ -80,13 +80,6 @@ impl Record {
         let description = std::iter::once(self.name.to_string()).chain(labels).collect::<Vec<_>>().join("\n");
         hex(&Sha256::digest(description)).chars().take(16).collect()
     }
-
-    /// Names what people can say about a cluster that is on record: another name or other labels have another tag.
-    pub(crate) fn description_tag(&self) -> String {
-        let labels = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
-        let description = std::iter::once(self.name.to_string()).chain(labels).collect::<Vec<_>>().join("\n");
-        hex(&Sha256::digest(description)).chars().take(16).collect()
-    }
 }
 
 impl TryFrom<Model> for Record {
