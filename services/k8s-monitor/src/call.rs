@@ -95,7 +95,7 @@ pub(crate) async fn refused(attempt: Attempt<'_>, answer: Response<Body>) -> Ref
     status.code = code;
     if code == 403 {
         // No policy stands before a GET, so that it can only be a right that is missing, whatever the words.
-        status.message = " cannot ".to_owned();
+        " cannot ".clone_into(&mut status.message);
     }
     Refusal { retry_after, ..Refusal::of(attempt, &kube::Error::Api(status.boxed())) }
 }

@@ -383,13 +383,10 @@ impl Cluster {
             let ended = rounds.wait_for(|rounds| rounds.ended > begun).await;
             ended.ok().and_then(|rounds| rounds.why_not.clone())
         };
-        let why_not = match timeout_at(deadline, answered).await {
-            Ok(why_not) => why_not,
-            Err(_) => {
-                let known = self.state().standing.why().cloned();
-                Some(known.unwrap_or_else(|| Trouble::transient("Timeout", "The cluster did not answer in time.")))
-            }
-        };
+        let why_not = timeout_at(deadline, answered).await.unwrap_or_else(|_| {
+            let known = self.state().standing.why().cloned();
+            Some(known.unwrap_or_else(|| Trouble::transient("Timeout", "The cluster did not answer in time.")))
+        });
         if let Some(why_not) = why_not {
             return Err(why_not);
         }

@@ -39,8 +39,8 @@ pub(crate) struct Event<'a> {
     first_timestamp: Text<'a>,
     #[serde(borrow)]
     last_timestamp: Text<'a>,
-    #[serde(borrow)]
-    event_time: Text<'a>,
+    #[serde(rename = "eventTime", borrow)]
+    time: Text<'a>,
     #[serde(borrow)]
     series: Option<Series<'a>>,
 }
@@ -68,13 +68,13 @@ impl Event<'_> {
     /// Times in the future are taken for now: a clock that is ahead must not hold the first place for ever.
     fn last_seen(&self, now: Timestamp) -> Option<Timestamp> {
         let series = self.series.as_ref().and_then(|series| series.last_observed_time.time());
-        let times = [series, self.last_timestamp.time(), self.event_time.time(), self.first_timestamp.time()];
+        let times = [series, self.last_timestamp.time(), self.time.time(), self.first_timestamp.time()];
         let known = times.into_iter().flatten().max().or_else(|| self.metadata.creation_timestamp.time());
         known.map(|time| time.min(now))
     }
 
     fn first_seen(&self, now: Timestamp) -> Option<Timestamp> {
-        let known = self.first_timestamp.time().or_else(|| self.event_time.time());
+        let known = self.first_timestamp.time().or_else(|| self.time.time());
         known.or_else(|| self.metadata.creation_timestamp.time()).map(|time| time.min(now))
     }
 

@@ -8,6 +8,7 @@ use crate::{
     events::{self, Event},
     nodes::{self, Node},
     pods::{self, Pod},
+    state::State,
     watch::Kind,
 };
 
@@ -24,7 +25,7 @@ impl Kind for WatchedNodes<'_> {
         node.metadata.resource_version()
     }
     fn list_begins(&self) {
-        self.0.change(|state| state.node_list_begins());
+        self.0.change(State::node_list_begins);
     }
     fn put(&self, node: Node<'_>) {
         self.0.hear(|state, _| state.put_node(&node));
@@ -38,7 +39,7 @@ impl Kind for WatchedNodes<'_> {
         self.0.measurement_wanted.notify_one();
     }
     fn skipped(&self) {
-        self.0.change(|state| state.node_skipped());
+        self.0.change(State::node_skipped);
     }
     fn follows(&self, why_not: Option<&Refusal>) {
         self.0.change(|state| state.nodes_follow(why_not));
@@ -59,7 +60,7 @@ impl Kind for WatchedPods<'_> {
         pod.metadata.resource_version()
     }
     fn list_begins(&self) {
-        self.0.change(|state| state.pod_list_begins());
+        self.0.change(State::pod_list_begins);
     }
     fn put(&self, pod: Pod<'_>) {
         self.0.hear(|state, now| state.put_pod(&pod, now));
@@ -71,7 +72,7 @@ impl Kind for WatchedPods<'_> {
         self.0.change(|state| state.pod_list_ends(is_cut_short));
     }
     fn skipped(&self) {
-        self.0.change(|state| state.pod_skipped());
+        self.0.change(State::pod_skipped);
     }
     fn follows(&self, why_not: Option<&Refusal>) {
         self.0.change(|state| state.pods_follow(why_not));

@@ -102,9 +102,9 @@ impl State {
     pub(crate) fn put_node(&mut self, node: &Node<'_>) {
         if !self.nodes.put(node, &mut self.names, &mut self.tally) {
             if self.nodes.len() >= nodes::MOST {
-                self.node_list.is_overfull = true
+                self.node_list.is_overfull = true;
             } else {
-                self.node_list.skipped += 1
+                self.node_list.skipped += 1;
             }
         }
         self.forget_names();
@@ -125,10 +125,10 @@ impl State {
     }
 
     pub(crate) fn nodes_follow(&mut self, why_not: Option<&Refusal>) {
-        let reason = follows(&mut self.node_list, why_not, || {
+        let (is_news, reason) = follows(&mut self.node_list, why_not, || {
             format!("The cluster has more than {} nodes; so many are not watched.", nodes::MOST)
         });
-        if let Some(reason) = reason {
+        if is_news {
             self.tally.set_unreadable(Source::Nodes, reason);
         }
     }
@@ -160,10 +160,10 @@ impl State {
     }
 
     pub(crate) fn pods_follow(&mut self, why_not: Option<&Refusal>) {
-        let reason = follows(&mut self.pod_list, why_not, || {
+        let (is_news, reason) = follows(&mut self.pod_list, why_not, || {
             format!("The cluster has more than {} pods; so many are not watched.", pods::MOST)
         });
-        if let Some(reason) = reason {
+        if is_news {
             self.tally.set_unreadable(Source::Pods, reason);
         }
     }
@@ -268,13 +268,14 @@ impl State {
     }
 }
 
-/// What to say of a list that is followed, or is not: `Some(None)` that it is read, `None` nothing new.
-fn follows(list: &mut Listed, why_not: Option<&Refusal>, too_many: impl Fn() -> String) -> Option<Option<String>> {
+/// Takes note of a list that is followed, or is not. Returns whether that changes what is said of it, and why it cannot be
+/// read, if it cannot.
+fn follows(list: &mut Listed, why_not: Option<&Refusal>, too_many: impl Fn() -> String) -> (bool, Option<String>) {
     let Some(refusal) = why_not else {
         list.failing_since = None;
-        return Some(list.is_overfull.then(too_many));
+        return (true, list.is_overfull.then(too_many));
     };
-    let reason = list.fails(refusal)?;
-    list.is_settled = true;
-    Some(Some(reason))
+    let reason = list.fails(refusal);
+    list.is_settled |= reason.is_some();
+    (reason.is_some(), reason)
 }

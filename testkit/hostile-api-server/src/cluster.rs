@@ -76,7 +76,7 @@ impl Cluster {
     pub fn put(&self, collection: &'static str, mut object: Value) {
         let mut inner = self.inner();
         let revision = inner.next();
-        object["metadata"]["resourceVersion"] = json!(revision.to_string());
+        set_revision(&mut object, revision);
         let key = key(&object);
         let text = Bytes::from(object.to_string());
         let collection = inner.collections.entry(collection).or_default();
@@ -93,7 +93,7 @@ impl Cluster {
         let Some(collection) = inner.collections.get_mut(collection) else { return };
         let Some(text) = collection.objects.remove(&format!("{namespace}/{name}")) else { return };
         let mut object: Value = serde_json::from_slice(&text).unwrap_or_default();
-        object["metadata"]["resourceVersion"] = json!(revision.to_string());
+        set_revision(&mut object, revision);
         collection.history.push((revision, line("DELETED", object.to_string().as_bytes())));
         drop(inner);
         self.0.revision.send_replace(revision);
@@ -209,8 +209,14 @@ fn status(code: u16, reason: &str) -> Answer {
     Answer::Json(code, status.to_string().into())
 }
 
+fn set_revision(object: &mut Value, revision: u64) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("resourceVersion".to_owned(), revision.to_string().into());
+    }
+}
+
 fn key(object: &Value) -> String {
-    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+    let text = |field: &str| object.pointer(&format!("/metadata/{field}")).and_then(Value::as_str).unwrap_or_default();
     format!("{}/{}", text("namespace"), text("name"))
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     figure("memory for a cluster", (now - before) * 1024.0 / f64::from(CLUSTERS), "KiB", None);
     let (began, processor) = (Instant::now(), processor_time());
     sleep(Duration::from_secs(20)).await;
-    let share = (processor_time() - processor).as_secs_f64() / began.elapsed().as_secs_f64();
+    let share = processor_time().saturating_sub(processor).as_secs_f64() / began.elapsed().as_secs_f64();
     figure("processor while nothing happens, of a core", share * 100.0, "%", Some(15.0));
     fleet.staleness().await?;
 
@@ -90,7 +90,8 @@ impl Fleet {
     }
 
     async fn ask(&self, path: &str) -> anyhow::Result<()> {
-        reqwest::get(format!("{}{path}", self.url)).await?.error_for_status()?;
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build()?;
+        client.get(format!("{}{path}", self.url)).send().await?.error_for_status()?;
         Ok(())
     }
 

@@ -45,7 +45,7 @@ pub(crate) async fn run(nodes: u32, pods: u32) -> anyhow::Result<()> {
     figure("memory at its highest", ours.megabytes_at_most, "MiB", is_large.then_some(256.0));
     figure(
         "memory for a pod, its share of nodes and all else included",
-        ours.megabytes * 1048576.0 / f64::from(pods),
+        ours.megabytes * 1_048_576.0 / f64::from(pods),
         "B",
         is_large.then_some(250.0),
     );
@@ -94,7 +94,7 @@ pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyh
         other => bail!("{other}"),
     };
     let seconds = began.elapsed().as_secs_f64();
-    let processor_seconds = (processor_time() - processor).as_secs_f64();
+    let processor_seconds = processor_time().saturating_sub(processor).as_secs_f64();
     // What was only needed for the start is given back.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let (now, highest) = memory();

@@ -116,12 +116,12 @@ where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug,
 {
     let mut object: Value = serde_json::from_str(&object)?;
-    let metadata = object["metadata"].as_object_mut().context("an object without metadata")?;
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut).context("an object without metadata")?;
     for theirs in ["uid", "resourceVersion", "creationTimestamp", "managedFields", "ownerReferences", "generateName"] {
         metadata.remove(theirs);
     }
     let name = metadata.get("name").and_then(Value::as_str).context("an object without a name")?.to_owned();
-    let status = json!({"status": object["status"]});
+    let status = json!({"status": object.get("status")});
     api.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
     api.patch_status(&name, &PatchParams::default(), &Patch::Merge(status)).await?;
     Ok(())

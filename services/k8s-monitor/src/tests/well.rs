@@ -11,6 +11,9 @@ use super::scene::{
 };
 use crate::Engine;
 
+const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+const MANAGER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
+
 #[tokio::test]
 async fn the_score_follows_each_change_by_the_table() {
     let engine = Engine::default();
@@ -127,8 +130,6 @@ async fn the_control_plane_is_judged_by_readyz_and_by_the_leases_of_its_componen
         json!({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": renewed.to_string()}})
             .to_string()
     };
-    const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
-    const MANAGER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
     cluster.say(SCHEDULER, 200, lease(1));
     cluster.say(MANAGER, 200, lease(20));
     let watched = Watched::of(&engine, cluster).await;

@@ -30,6 +30,8 @@ use crate::call::{Refusal, open, with_query};
 const SILENT: Duration = Duration::from_secs(90);
 /// While objects are being listed there is always something to send.
 const SILENT_LISTING: Duration = Duration::from_secs(20);
+/// More bytes than a quiet watch sends in its life.
+const LARGE: usize = 64 << 10;
 /// When the API server is to end a watch: below five minutes, after which it ends them by itself.
 const WATCH_SECONDS: std::ops::Range<u32> = 240..290;
 
@@ -135,6 +137,7 @@ async fn watch<K: Kind>(client: &Client, kind: &K, position: &mut Position) -> R
     let mut lines = Lines::new(answer.into_body());
     // The objects that are there come first, up to a bookmark that says so.
     let mut is_listing = position.revision.is_none();
+    let mut received = 0;
     if is_listing {
         kind.list_begins();
     } else {
@@ -160,13 +163,18 @@ async fn watch<K: Kind>(client: &Client, kind: &K, position: &mut Position) -> R
                     }
                 }
                 Decoded::Bookmark { revision, ends_list } => {
-                    if is_listing && ends_list {
-                        is_listing = false;
+                    let is_complete = is_listing && ends_list;
+                    is_listing &= !ends_list;
+                    if !is_listing {
+                        remember(position, &revision);
+                    }
+                    if is_complete {
                         kind.list_ends(false);
                         kind.follows(None);
                     }
-                    if !is_listing {
-                        remember(position, &revision);
+                    // A connection keeps the buffer with which it took the list; a new one has none.
+                    if is_complete && received > LARGE {
+                        return Ok(End::Continue);
                     }
                 }
                 Decoded::Skipped { revision } => {
@@ -179,7 +187,10 @@ async fn watch<K: Kind>(client: &Client, kind: &K, position: &mut Position) -> R
         }
         let limit = if is_listing { SILENT_LISTING } else { SILENT };
         match timeout_at(Instant::now() + limit, lines.more()).await {
-            Ok(Ok(Some(bytes))) => position.allowance.spend(bytes).await,
+            Ok(Ok(Some(bytes))) => {
+                received += bytes;
+                position.allowance.spend(bytes).await;
+            }
             // The list did not come to its end: this server does not know how to stream one.
             Ok(Ok(None)) | Err(_) if is_listing => {
                 position.streams = false;
