@@ -49,14 +49,14 @@ pub(crate) enum KeysCommand {
         #[arg(long)]
         key_is_there: bool,
     },
-    /// Do without a key that is lost for good. What only it opens can never be read again; it stays on the list of cloud
-    /// credentials until it is saved anew.
+    /// Do without keys that are lost for good. What only they open can never be read again; it stays on the list of
+    /// cloud credentials until it is saved anew.
     Forget {
         #[command(flatten)]
         storage: Storage,
-        /// Name of the key, as the refused start tells it
-        #[arg(value_name = "KEY")]
-        key: String,
+        /// Names of the keys, as the refused start tells them
+        #[arg(value_name = "KEY", required = true)]
+        lost: Vec<String>,
     },
 }
 
@@ -85,12 +85,13 @@ impl Storage {
             Ok(bytes) => RootKeys::parse(&bytes).with_context(|| format!("reading {}", path.display())),
             Err(error) if error.kind() == ErrorKind::NotFound && self.encryption_key_file.is_none() => {
                 let needed = keys::needed(database).await?;
-                if let Some(key) = needed.last() {
+                if !needed.is_empty() {
                     bail!(
                         "the encryption key file {} is gone, but the cloud credentials in the database are sealed with it. \
                          Restore the file, or say where it is with --encryption-key-file. If the key is lost for good: \
-                         kubeopera keys forget {key}",
-                        path.display()
+                         kubeopera keys forget {}",
+                        path.display(),
+                        needed.join(" ")
                     );
                 }
                 let line = RootKeys::new_line();
@@ -99,6 +100,21 @@ impl Storage {
             }
             Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
         }
+    }
+
+    /// The keys that were given. None is made.
+    pub(crate) fn given_keys(&self, data: &DataFolder) -> anyhow::Result<RootKeys> {
+        if let Some(text) = self.keys_in_environment() {
+            return RootKeys::parse(text.reveal().as_bytes()).with_context(|| format!("reading {KEYS_VARIABLE}"));
+        }
+        let path = self.key_file(data);
+        let bytes = fs::read(&path).with_context(|| {
+            format!(
+                "reading the encryption keys {}. Put the file there, or name it with --encryption-key-file",
+                path.display()
+            )
+        })?;
+        RootKeys::parse(&bytes).with_context(|| format!("reading {}", path.display()))
     }
 
     fn key_file(&self, data: &DataFolder) -> PathBuf {
@@ -144,10 +160,13 @@ pub(crate) async fn run(command: KeysCommand) -> anyhow::Result<()> {
             );
             Ok(())
         }
-        KeysCommand::Forget { storage, key } => {
+        KeysCommand::Forget { storage, lost } => {
             let data = DataFolder::open(&storage.data_path())?;
             let database = storage.database(&data).await?;
-            forget(&storage, &data, &database, &key, &mut std::io::stdin().lock()).await
+            for key in &lost {
+                forget(&storage, &data, &database, key, &mut std::io::stdin().lock()).await?;
+            }
+            Ok(())
         }
     }
 }

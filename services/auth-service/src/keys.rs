@@ -22,15 +22,17 @@ const CHECK: &[u8] = b"This is sealed with the right key.";
 pub enum KeysError {
     /// The key is another one than that which sealed what is there.
     #[error(
-        "the encryption key is not the one this database was sealed with. Given was {given}, needed is {needed}. Give the \
+        "the encryption key is not the one this database was sealed with. Given was {given}, needed is {}. Give the \
          right one; without it the cloud credentials in this database cannot be read. If it is lost for good: kubeopera keys \
-         forget {needed}"
+         forget {}",
+        needed.join(" or "),
+        needed.join(" ")
     )]
     WrongKey {
         /// Names of the keys given.
         given: String,
         /// Names of keys that would do.
-        needed: String,
+        needed: Vec<String>,
     },
     /// One of several keys is missing.
     #[error(
@@ -127,7 +129,10 @@ pub(crate) async fn admit(db: &DatabaseConnection, keys: &RootKeys, now: Timesta
     let missing = |key: &&root_keys::Model| key.forgotten_at.is_none() && !given.contains(&key.id);
     let needed: Vec<&str> = known.iter().filter(missing).map(|key| key.id.as_str()).collect();
     if !needed.is_empty() && !known.iter().any(|key| given.contains(&key.id)) {
-        return Err(KeysError::WrongKey { given: given.join(", "), needed: needed.join(" or ") });
+        return Err(KeysError::WrongKey {
+            given: given.join(", "),
+            needed: needed.into_iter().map(str::to_owned).collect(),
+        });
     }
     let sealed = credentials::all(&tx).await?;
     let sealed: Vec<_> = sealed.iter().filter(|row| needed.contains(&row.root_key_id.as_str())).collect();
