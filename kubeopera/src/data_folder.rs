@@ -15,7 +15,7 @@ use vocabulary::Secret;
 /// A folder that belongs to one running KubeOpera: the lock ends with the process, whatever ends it.
 pub(crate) struct DataFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 /// Where a command finds the data of a KubeOpera.
@@ -74,7 +74,7 @@ impl DataFolder {
             .with_context(|| format!("opening {}", lock_path.display()))?;
         match lock.try_lock() {
             Ok(()) => {
-                let data = Self { path: path.to_owned(), _lock: lock };
+                let data = Self { path: path.to_owned(), _lock: Some(lock) };
                 make_for_owner(&data.repository())?;
                 make_for_owner(&data.clones())?;
                 Ok(data)
@@ -85,6 +85,14 @@ impl DataFolder {
             ),
             Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("locking {}", lock_path.display())),
         }
+    }
+
+    /// A folder that is there, which may belong to a running KubeOpera: for reading what does not need it to stop.
+    pub(crate) fn beside_running(path: &Path) -> anyhow::Result<Self> {
+        if !path.is_dir() {
+            bail!("there is no data folder {}. Name KubeOpera's with --data.", path.display());
+        }
+        Ok(Self { path: path.to_owned(), _lock: None })
     }
 
     /// URL of the database kept here, in a file that only its owner can read: there are hashes of passwords in it. SQLite

@@ -1,5 +1,7 @@
 //! The one executable of KubeOpera: `kubeopera up` runs every service in one process.
 
+mod audit;
+mod backup;
 mod browsers;
 mod clouds;
 mod data_folder;
@@ -9,8 +11,8 @@ mod local_cluster;
 mod notices;
 mod open_files;
 mod own_cluster;
-mod provision;
 mod price_list;
+mod provision;
 mod report;
 mod repository;
 mod storage;
@@ -32,6 +34,13 @@ enum Command {
     /// The keys that cloud credentials are sealed with. Stop KubeOpera first.
     #[command(subcommand)]
     Keys(storage::KeysCommand),
+    /// Write what KubeOpera must not forget into one file. It may be running.
+    Backup(backup::BackupOptions),
+    /// Put back what a backup holds, into a database that is empty. Stop KubeOpera first.
+    Restore(backup::RestoreOptions),
+    /// The audit log.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Print the Multi-Cluster view of a running KubeOpera.
     Report(report::Options),
     /// Print the health score of any cluster, once, without a running KubeOpera.
@@ -54,6 +63,9 @@ fn main() -> ExitCode {
                 Command::Up(options) => runtime.block_on(up::run(*options)),
                 Command::Provision(options) => runtime.block_on(provision::run(options)),
                 Command::Keys(command) => runtime.block_on(storage::run(command)),
+                Command::Backup(options) => runtime.block_on(backup::run(options)),
+                Command::Restore(options) => runtime.block_on(backup::restore(options)),
+                Command::Audit(command) => runtime.block_on(audit::run(command)),
                 Command::Report(options) => runtime.block_on(report::run(options)),
                 Command::Health(options) => runtime.block_on(health::run(options)),
                 Command::Prices(command) => price_list::run(command),

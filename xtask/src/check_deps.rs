@@ -16,7 +16,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cluster-provisioner-contract", &["vocabulary"]),
     ("cluster-provisioner-catalogue", &["cluster-provisioner-contract", "vocabulary"]),
     ("cluster-provisioner-terraform", &["cluster-provisioner-catalogue", "cluster-provisioner-contract", "vocabulary"]),
-    ("cluster-provisioner-terraform", &["cluster-provisioner-catalogue", "cluster-provisioner-contract", "vocabulary"]),
     (
         "cluster-provisioner",
         &[
@@ -138,7 +137,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
     ("kubeopera-api", &["auth-service", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
-    ("kubeopera", &["stack"]),
+    ("kubeopera", &["auth-service-contract", "stack", "testkit-postgres"]),
 ];
 
 /// Crates that decide and never do: no client, no clock, no runtime, so the whole list of what they may use is here.
@@ -146,7 +145,6 @@ const PURE: &[(&str, &[&str])] = &[
     ("vocabulary", &["jiff", "serde", "thiserror", "url", "uuid", "zeroize"]),
     ("host-cluster-controller-decide", &["jiff", "k8s-openapi", "serde", "serde_json", "sha2"]),
     ("cluster-provisioner-catalogue", &["jiff", "thiserror"]),
-    ("cluster-provisioner-terraform", &["serde", "serde_json", "sha2"]),
     ("cluster-provisioner-terraform", &["serde", "serde_json", "sha2"]),
     ("k8s-monitor-cost", &["jiff"]),
     ("k8s-monitor-health", &["jiff"]),

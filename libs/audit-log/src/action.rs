@@ -88,6 +88,8 @@ words! {
         CheckGitSetting = "check_git_setting",
         SeeRegistrySetting = "see_registry_setting",
         ChangeRegistrySetting = "change_registry_setting",
+        MakeBackup = "make_backup",
+        RestoreBackup = "restore_backup",
         SeeAudit = "see_audit",
         ExportAudit = "export_audit",
     }

@@ -1,5 +1,7 @@
 //! Opening a database and writing to it safely: SQLite by default, PostgreSQL by URL, one code path for both.
 
+pub mod copy;
+
 use std::time::Duration;
 
 use jiff::Timestamp;

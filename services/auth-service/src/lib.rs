@@ -31,7 +31,7 @@ use vocabulary::{Actor, AdminUsername, ClusterId, Email, Secret};
 use crate::{password::Passwords, store::users};
 pub use cloud::Clouds;
 pub use oidc::{GroupRoles, Issuer, NotAnIssuer, Provider, ProviderSettings};
-pub use sealing::{KeyId, NotRootKeys, RootKeys};
+pub use sealing::{KeyId, NotForBackup, NotRootKeys, RootKeys};
 
 /// Name of the first administrator of a KubeOpera.
 pub const FIRST_ADMINISTRATOR: &str = "admin";
@@ -67,6 +67,11 @@ pub enum SetUpError {
     /// Nobody was told the password, so nobody was made administrator.
     #[error("the first administrator's password could not be told")]
     NotTold(#[source] io::Error),
+}
+
+/// Brings auth-service's tables up to date.
+pub async fn migrate(db: &DatabaseConnection) -> Result<(), service_kit::database::OpenError> {
+    store::migrate(db).await
 }
 
 impl AuthService {

@@ -111,6 +111,11 @@ pub async fn chosen_repository(db: &DatabaseConnection) -> Result<Option<GitUrl>
     Ok(store::git_setting::chosen(db).await?.map(|repository| repository.url))
 }
 
+/// Brings kubeopera-api's tables up to date.
+pub async fn migrate(db: &DatabaseConnection) -> Result<(), OpenError> {
+    store::migrate(db).await
+}
+
 /// The OpenAPI document of the API, made from the handlers, as it is committed under `openapi/`.
 pub fn openapi_json() -> Result<String, serde_json::Error> {
     Ok(http::openapi().to_pretty_json()? + "\n")

@@ -52,6 +52,15 @@ pub(crate) enum SealError {
     Refused,
 }
 
+/// Something of a backup cannot be sealed or opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct NotForBackup(SealError);
+
+fn in_backup(name: &str) -> Place<'_> {
+    Place { table: "backup", column: "secret", row: Uuid::nil(), kind: name, version: 1 }
+}
+
 /// What a sealed value is made of.
 struct Parts<'a> {
     root_key: KeyId,
@@ -87,6 +96,16 @@ impl RootKeys {
             .len();
         text.truncate(length);
         Ok(text)
+    }
+
+    /// Seals something for a backup under a name, which only this name opens.
+    pub fn seal_for_backup(&self, name: &str, plaintext: &[u8]) -> Result<Vec<u8>, NotForBackup> {
+        self.seal(in_backup(name), plaintext).map(|sealed| sealed.bytes).map_err(NotForBackup)
+    }
+
+    /// Opens what was sealed for a backup under a name.
+    pub fn open_from_backup(&self, name: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, NotForBackup> {
+        self.open(in_backup(name), sealed).map_err(NotForBackup)
     }
 
     /// Puts the data key of a sealed value under the root key in use. The secret itself is not opened.

@@ -105,6 +105,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::BindCredential
         | Action::ReleaseCredential
         | Action::OpenCredential
+        | Action::MakeBackup
+        | Action::RestoreBackup
         | Action::RotateEncryptionKey
         | Action::ForgetEncryptionKey => false,
     }
