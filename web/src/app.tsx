@@ -26,6 +26,8 @@ export function createApp(history?: RouterHistory) {
       },
     }),
     defaultOptions: {
+      // What was sent may be a kubeconfig or a password: it goes as soon as nobody looks at how it went.
+      mutations: { gcTime: 0 },
       queries: {
         staleTime: 30_000,
         refetchOnWindowFocus: false,

@@ -36,7 +36,7 @@ test('a pasted kubeconfig is checked, its cluster described by what was found, a
     server.clusters = [prod()]
     return { status: 201, body: prod() }
   })
-  await open('/clusters/new?way=connect')
+  const { queryClient } = await open('/clusters/new?way=connect')
   await check()
   await expect.element(page.getByRole('radio', { name: 'prod' })).toBeChecked()
   await expect.element(page.getByText('Usable', { exact: true })).toBeVisible()
@@ -47,6 +47,7 @@ test('a pasted kubeconfig is checked, its cluster described by what was found, a
   await connect.click()
   await expect.element(page.getByRole('article', { name: 'prod' })).toHaveFocus()
   await expect.element(page.getByText('Connecting prod')).toBeVisible()
+  await expect.poll(() => queryClient.getMutationCache().getAll()).toEqual([])
   expect(sent?.body).toMatchObject({ name: 'prod', provider: 'gcp', kubeconfig: KUBECONFIG, context: 'prod' })
   expect(sent?.key).toMatch(/^[0-9a-f]{32}$/)
 })
