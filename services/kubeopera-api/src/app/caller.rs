@@ -152,14 +152,19 @@ impl Platform {
         Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Asked).await?)
     }
 
-    /// Writes down that it was done.
-    pub(super) async fn done(
+    /// Has something done elsewhere than in the database: it is written down before, and what came of it after.
+    pub(super) async fn told<T>(
         &self,
         caller: &Caller,
         action: Action,
         object: impl ToString + Send,
-    ) -> Result<(), AppError> {
-        let object = Some(object.to_string());
-        Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Done).await?)
+        doing: impl Future<Output = Result<T, AppError>> + Send,
+    ) -> Result<T, AppError> {
+        let object = object.to_string();
+        self.asked(caller, action, &object).await?;
+        let done = doing.await;
+        let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Failed };
+        audit::write(&self.db, caller.actor(), action, Some(object), outcome).await?;
+        done
     }
 }

@@ -103,6 +103,7 @@ impl Platform {
             Some(given) => (secret_of(&url)?, Some(given.judged(&url, Purpose::Store)?)),
         };
         if let Some(credential) = credential {
+            self.asked(caller, action, &url).await?;
             git_credentials::keep(&self.client, &credentials_secret, &url, &credential).await?;
         }
         let now = Timestamp::now();
@@ -157,13 +158,14 @@ impl Platform {
             }
         };
         let url = destination.url.to_string();
-        let checked = tokio::time::timeout(CHECK_WITHIN, self.scaffolder.check(&destination)).await;
-        let checked = checked.map_err(|_| {
-            let message = format!("The Git server of {url} did not answer in time. Try again in a moment.");
-            Trouble::transient("GitUnreachable", message)
-        })??;
-        self.done(caller, action, url).await?;
-        Ok(checked)
+        let check = async {
+            let checked = tokio::time::timeout(CHECK_WITHIN, self.scaffolder.check(&destination)).await;
+            Ok(checked.map_err(|_| {
+                let message = format!("The Git server of {url} did not answer in time. Try again in a moment.");
+                Trouble::transient("GitUnreachable", message)
+            })??)
+        };
+        self.told(caller, action, &url, check).await
     }
 
     async fn destination(&self, repository: GitRepository) -> Result<Destination, AppError> {

@@ -18,15 +18,17 @@ impl Platform {
     pub(crate) async fn set_registry(&self, caller: &Caller, credential: &RegistryCredential) -> Result<(), AppError> {
         let action = Action::ChangeRegistrySetting;
         self.permit(caller, action).await?;
-        registry_pull::set(&self.client, credential).await?;
+        let set = async { Ok(registry_pull::set(&self.client, credential).await?) };
+        self.told(caller, action, &credential.server, set).await?;
         self.repair_wanted.notify_one();
-        self.done(caller, action, &credential.server).await
+        Ok(())
     }
 
     /// Forgets it. Clusters that got it keep it.
     pub(crate) async fn unset_registry(&self, caller: &Caller) -> Result<(), AppError> {
         let action = Action::ChangeRegistrySetting;
         self.permit(caller, action).await?;
+        audit::write(&self.db, caller.actor(), action, None, Outcome::Asked).await?;
         let outcome = if registry_pull::unset(&self.client).await? { Outcome::Done } else { Outcome::Unchanged };
         Ok(audit::write(&self.db, caller.actor(), action, None, outcome).await?)
     }
