@@ -119,7 +119,8 @@ pub trait Secrets: Send + Sync {
     /// The password in a Secret (key `password`), which is made with a new one if it is not there.
     async fn ensure_password(&self, cluster: ClusterId, name: &SecretName) -> Result<Secret, Trouble>;
 
-    /// Deletes the supplied and the stored kubeconfig of a cluster; those that are gone are fine.
+    /// Deletes the supplied and the stored kubeconfig of a cluster, and the registry credential that kubeopera-api made for
+    /// it; those that are gone are fine.
     async fn delete_kubeconfigs(&self, cluster: ClusterId) -> Result<(), Trouble>;
 }
 

@@ -7,7 +7,7 @@ use host_cluster_controller_crd::{HostCluster, LABEL_CLUSTER_ID, NAMESPACE};
 use host_cluster_controller_decide::SecretSeen;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
-    Api, Client, Resource,
+    Api, Client, Resource, ResourceExt,
     api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
 };
 use kube_kit::{Attempt, KubeconfigOptions, is_not_found, trouble};
@@ -73,6 +73,24 @@ impl ManagementSecrets {
             type_: Some("Opaque".to_owned()),
             ..SecretObject::default()
         })
+    }
+
+    /// Deletes the registry credential that kubeopera-api made for a cluster. One of that name that somebody else made is
+    /// theirs.
+    async fn delete_registry_credential(&self, cluster: ClusterId) -> Result<(), Trouble> {
+        let name = cluster.registry_pull_secret();
+        let attempt = format!("delete Secret {NAMESPACE}/{name}");
+        let failed = |error: kube::Error| trouble(Attempt(&attempt), &error);
+        let Some(found) = self.api().get_metadata_opt(&name).await.map_err(failed)? else { return Ok(()) };
+        let has = |key: &str, value: &str| found.labels().get(key).is_some_and(|label| label == value);
+        if !has(LABEL_CLUSTER_ID, &cluster.to_string()) || !has(MANAGED_BY, KUBEOPERA) {
+            return Ok(());
+        }
+        let as_seen = Preconditions { uid: found.uid(), resource_version: None };
+        match self.api().delete(&name, &DeleteParams::default().preconditions(as_seen)).await {
+            Err(error) if !is_not_found(&error) => Err(failed(error)),
+            _ => Ok(()),
+        }
     }
 
     async fn apply(&self, object: &SecretObject, name: &SecretName) -> Result<(), Trouble> {
@@ -160,6 +178,6 @@ impl Secrets for ManagementSecrets {
                 _ => {}
             }
         }
-        Ok(())
+        self.delete_registry_credential(cluster).await
     }
 }

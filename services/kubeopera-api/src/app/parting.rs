@@ -142,6 +142,10 @@ pub(super) fn parting(record: &Record) -> Parting {
     if spec.admin_email.is_some() {
         goes.push(ours("Secret", id.admin_password_secret()));
     }
+    let registry = id.registry_pull_secret();
+    if spec.registry_pull_secret_ref.as_ref() == Some(&registry) {
+        goes.push(ours("Secret", registry));
+    }
     goes.extend([
         theirs("Kustomization", "kubeopera"),
         theirs("Kustomization", "kubeopera-*"),
@@ -153,6 +157,11 @@ pub(super) fn parting(record: &Record) -> Parting {
         "Flux itself.".to_owned(),
         format!("The folder {} in the Git repository.", spec.git_ops_path),
     ];
+    if let Some(registry) = &spec.registry_pull_secret_ref {
+        stays.push(format!(
+            "The registry credential, Secret {registry}, with which the cluster's pods pull their images."
+        ));
+    }
     if spec.mode != Mode::ConnectExisting {
         stays.push("The infrastructure in the cloud, with its cost.".to_owned());
     }

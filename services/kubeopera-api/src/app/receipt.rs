@@ -78,9 +78,10 @@ fn commands(cluster: ClusterId) -> Vec<String> {
              --type merge -p '{{\"spec\":{{\"suspend\":true,\"deletionPolicy\":\"Orphan\"}}}}'"
         ),
         format!(
-            "kubectl delete {of_cluster} kustomizations.kustomize.toolkit.fluxcd.io,gitrepositories.source.toolkit.fluxcd.io,\
-             secrets"
+            "kubectl delete {of_cluster} kustomizations.kustomize.toolkit.fluxcd.io,gitrepositories.source.toolkit.fluxcd.io"
         ),
+        // The Git credentials, and not the registry credential, which pods go on pulling with.
+        format!("kubectl delete {of_cluster},reconcile.fluxcd.io/watch=Enabled secrets"),
     ]
 }
 

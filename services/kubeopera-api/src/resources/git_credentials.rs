@@ -1,24 +1,30 @@
 //! The Secrets with Git credentials that people have set: one for each repository, so that clusters whose trees are in
 //! another one keep theirs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_scaffolder_contract::{CredentialIncomplete, GitCredential};
 use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, NAMESPACE};
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
     Api, Client,
-    api::{ObjectMeta, Patch, PatchParams},
+    api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, Preconditions},
 };
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, is_not_found, trouble};
 use sha2::{Digest, Sha256};
 use vocabulary::{GitUrl, NotAcceptable, Secret, SecretName, Trouble, hex};
+
+use crate::{app::Platform, error::AppError, store::clusters};
 
 const MANAGER: &str = "kubeopera-api";
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
 /// Label: what the Secret is for.
 const SETTING: (&str, &str) = ("kubeopera.io/setting", "git");
 const PREFIX: &str = "git-credentials-";
+
+/// A credential that has been named by nothing for longer is left over: no request takes that long.
+const LEFT_OVER_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
 fn secrets(client: &Client) -> Api<SecretObject> {
     Api::namespaced(client.clone(), NAMESPACE)
@@ -73,4 +79,45 @@ pub(crate) async fn read(
     let key = |key: &str| std::str::from_utf8(&data.get(key)?.0).ok().map(Secret::new);
     let nothing = CredentialIncomplete("It needs the keys username and password, or identity and known_hosts.");
     Ok(Some(GitCredential::read(key, "").and_then(|credential| credential.ok_or(nothing))))
+}
+
+/// Since when Secrets have been named by nothing.
+#[derive(Default)]
+pub(crate) struct Unused(BTreeMap<String, Timestamp>);
+
+/// Deletes the credentials for repositories that are neither chosen nor any cluster's.
+pub(crate) async fn sweep(platform: &Platform, unused: &mut Unused, now: Timestamp) -> Result<(), AppError> {
+    let attempt = Attempt("delete left-over Secrets with Git credentials");
+    let Some(seen) = platform.observed.all() else { return Ok(()) };
+    let of_setting = ListParams::default().labels(&format!("{}={}", SETTING.0, SETTING.1));
+    let all = secrets(&platform.client).list_metadata(&of_setting).await.map_err(|error| trouble(attempt, &error))?;
+    let chosen = platform.git_repository(&platform.db).await?.credentials_secret;
+    let mut used: BTreeSet<_> = seen.values().map(|one| one.spec.git_credentials_secret_ref.as_str()).collect();
+    used.insert(chosen.as_str());
+    let mut left = BTreeSet::new();
+    for metadata in all.items.into_iter().map(|secret| secret.metadata) {
+        let Some(name) = metadata.name.clone().filter(|name| is_of_setting(name) && !used.contains(name.as_str()))
+        else {
+            continue;
+        };
+        let url = metadata.annotations.as_ref().and_then(|all| all.get(ANNOTATION_GIT_REPOSITORY));
+        if let Some(url) = url
+            && !clusters::in_repository(&platform.db, url).await?.is_empty()
+        {
+            continue;
+        }
+        left.insert(name.clone());
+        if now.duration_since(*unused.0.entry(name.clone()).or_insert(now)) <= LEFT_OVER_AFTER {
+            continue;
+        }
+        // As it was seen: it may just have been set anew.
+        let as_seen = Preconditions { uid: metadata.uid, resource_version: metadata.resource_version };
+        let params = DeleteParams::default().preconditions(as_seen);
+        match secrets(&platform.client).delete(&name, &params).await {
+            Err(error) if !is_not_found(&error) => return Err(trouble(attempt, &error).into()),
+            _ => tracing::info!(secret = name, "a Git credential that nothing names any more was deleted"),
+        }
+    }
+    unused.0.retain(|name, _| left.contains(name));
+    Ok(())
 }

@@ -130,7 +130,11 @@ pub(crate) async fn sweep(client: &Client, is_known: impl Fn(ClusterId) -> bool)
         }
         let params = DeleteParams::default()
             .preconditions(Preconditions { uid: metadata.uid, resource_version: metadata.resource_version });
-        secrets(client).delete(&name, &params).await.map_err(|error| trouble(attempt, &error))?;
+        match secrets(client).delete(&name, &params).await {
+            // Another process was faster.
+            Err(error) if is_not_found(&error) => continue,
+            deleted => drop(deleted.map_err(|error| trouble(attempt, &error))?),
+        }
         tracing::info!(cluster.id = %cluster, "a Secret of a cluster that is not known was deleted");
     }
     Ok(())

@@ -4,7 +4,8 @@
 //! - a record being let go of whose resource is missing: the record goes;
 //! - a resource of ours without a record: it is taken on record, unless it is being deleted;
 //! - a supplied kubeconfig of a cluster with neither: it is deleted;
-//! - a credential bound to a cluster with neither: it is released.
+//! - a credential bound to a cluster with neither: it is released;
+//! - a Git credential for a repository that is neither chosen nor any cluster's: it is deleted.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -16,7 +17,7 @@ use service_kit::database::{begin_write, is_unique_violation};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
-use super::{bindings, input_kubeconfig, labels, registry_pull, resources};
+use super::{bindings, git_credentials, input_kubeconfig, labels, registry_pull, resources};
 use crate::{
     app::Platform,
     error::AppError,
@@ -35,6 +36,7 @@ pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: Cancellati
     // What cannot be taken on record is said once, not each minute.
     let mut told = BTreeSet::new();
     let mut orphans = bindings::Orphans::default();
+    let mut unused = git_credentials::Unused::default();
     loop {
         tokio::select! {
             () = platform.repair_wanted.notified() => {}
@@ -49,6 +51,9 @@ pub(crate) async fn keep_repairing(platform: Arc<Platform>, shutdown: Cancellati
         }
         if let Err(error) = sweep(&platform).await {
             tracing::warn!("left-over kubeconfigs are deleted later: {}", service_kit::chain(&error));
+        }
+        if let Err(error) = git_credentials::sweep(&platform, &mut unused, Timestamp::now()).await {
+            tracing::warn!("left-over Git credentials are deleted later: {}", service_kit::chain(&error));
         }
         if let Err(error) = bindings::sweep(&platform, &mut orphans, Timestamp::now()).await {
             tracing::warn!("left-over bindings of credentials are ended later: {}", service_kit::chain(&error));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use vocabulary::Trouble;
 
 use super::{World, elsewhere::kubeconfig, kubernetes::ApiServer, on_both_databases, world::Answer as HttpAnswer};
-use crate::resources::relay::relay_what_is_due;
+use crate::resources::{git_credentials, relay::relay_what_is_due};
 
 on_both_databases! {
     the_repository_of_the_start_is_used_until_somebody_chooses_another
@@ -18,6 +18,7 @@ on_both_databases! {
     what_is_not_acceptable_is_refused_by_its_field_and_nothing_is_stored
     a_repository_is_tried_as_given_or_as_it_is_set
     what_a_check_found_is_told_question_by_question
+    a_credential_that_nothing_names_any_more_goes
     changes_and_checks_are_written_down_without_the_credential
 }
 
@@ -84,14 +85,7 @@ impl World {
             certificate_authority: None,
         };
         let name = &self.platform.defaults.git_credentials_secret;
-        crate::resources::git_credentials::keep(
-            &self.platform.client,
-            name,
-            &self.platform.defaults.git_url,
-            &credential,
-        )
-        .await
-        .unwrap();
+        git_credentials::keep(&self.platform.client, name, &self.platform.defaults.git_url, &credential).await.unwrap();
     }
 }
 
@@ -351,6 +345,30 @@ async fn what_a_check_found_is_told_question_by_question(world: World) {
                 [{"algorithm": "ssh-ed25519", "fingerprint": HOST_KEY_FINGERPRINT, "known_hosts": HOST_KEY}],
         })
     );
+}
+
+async fn a_credential_that_nothing_names_any_more_goes(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let at = |url: &str| json!({"url": url, "credential": token("CANARY-token-of-acme-1234")});
+    world.choose(&administrator, &at("https://git.acme.com/of-a-cluster.git")).await;
+    let used = world.connect(&administrator, "north").await["gitCredentialsSecretRef"].clone();
+    world.choose(&administrator, &at("https://git.acme.com/of-nobody.git")).await;
+    world.choose(&administrator, &at(URL)).await;
+    world.start();
+    super::world::until("the resources are seen", async || world.platform.observed.all()).await;
+    let names = || -> Vec<Value> {
+        let all = world.api_server.secrets().into_iter().map(|secret| secret["metadata"]["name"].clone());
+        all.filter(|name| name.as_str().unwrap().starts_with("git-credentials-")).collect()
+    };
+    let (mut unused, now) = (git_credentials::Unused::default(), jiff::Timestamp::now());
+
+    git_credentials::sweep(&world.platform, &mut unused, now).await.unwrap();
+    assert_eq!(names().len(), 3, "a request may be about to name it");
+    git_credentials::sweep(&world.platform, &mut unused, now + jiff::SignedDuration::from_mins(11)).await.unwrap();
+
+    let left = names();
+    assert!(left.len() == 2 && left.contains(&used), "{left:?}");
+    assert!(world.get(PATH, &administrator).await.json()["credential"].is_object(), "the chosen one stays");
 }
 
 async fn changes_and_checks_are_written_down_without_the_credential(world: World) {
