@@ -44,6 +44,12 @@ impl NodeNames {
         self.numbers.get(name).copied()
     }
 
+    /// How many there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// Whether it is time to [`Self::forget_others`].
     pub(crate) fn is_crowded(&self) -> bool {
         self.numbers.len() >= self.crowded

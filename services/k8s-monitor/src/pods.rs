@@ -367,4 +367,10 @@ impl Pods {
     pub(crate) fn len(&self) -> usize {
         self.by_uid.len()
     }
+
+    /// How many there are, are ill, and are to be judged again.
+    #[cfg(test)]
+    pub(crate) fn sizes(&self) -> (usize, usize, usize) {
+        (self.by_uid.len(), self.ill.len(), self.due.len())
+    }
 }

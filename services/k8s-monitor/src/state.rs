@@ -279,3 +279,59 @@ fn follows(list: &mut Listed, why_not: Option<&Refusal>, too_many: impl Fn() -> 
     list.is_settled |= reason.is_some();
     (reason.is_some(), reason)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A pod that restarted just now, on a node of its own.
+    fn restarted(number: u32) -> String {
+        let now = Timestamp::now();
+        format!(
+            r#"{{"metadata": {{"name": "pod-{number}", "namespace": "shop",
+                "uid": "7e9d3a1b-5c1f-4e0a-9b63-{number:012}"}},
+                "spec": {{"nodeName": "node-{number}", "containers": [{{"resources": {{"requests": {{"cpu": "1"}}}}}}]}},
+                "status": {{"phase": "Running", "containerStatuses": [{{"restartCount": 1, "state": {{"running": {{}}}},
+                "lastState": {{"terminated": {{"exitCode": 1, "finishedAt": "{now}"}}}}}}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn of_what_comes_and_goes_nothing_is_left() {
+        let mut state = State::default();
+        for number in 0..20_000 {
+            let text = restarted(number);
+            state.put_pod(&serde_json::from_str(&text).unwrap(), Timestamp::now());
+            if number >= 20 {
+                let text = restarted(number - 20);
+                state.delete_pod(&serde_json::from_str(&text).unwrap());
+            }
+        }
+        assert_eq!(state.pods.sizes(), (20, 20, 20));
+        assert!(state.names.len() <= 1024, "{} names", state.names.len());
+        assert_eq!(state.tally.usage().and_then(|usage| usage.cpu.requested), Some(20_000));
+
+        // A list that does not name them, as after a watch that was interrupted.
+        state.pod_list_begins();
+        state.pod_list_ends(false);
+        assert_eq!(state.pods.sizes(), (0, 0, 0));
+        assert_eq!(state.tally.usage().and_then(|usage| usage.cpu.requested), Some(0));
+        assert_eq!(state.next_due(), None);
+    }
+
+    #[test]
+    fn a_restart_is_forgotten_after_a_while_though_nothing_is_heard_of_the_pod() {
+        let mut state = State::default();
+        for number in 0..11 {
+            let text = restarted(number);
+            state.put_pod(&serde_json::from_str(&text).unwrap(), Timestamp::now());
+        }
+        let points = |state: &State| f64::from(state.tally.score().score).to_string();
+        assert_eq!(points(&state), "95");
+
+        let later = state.next_due().unwrap();
+        state.judge_due(later + jiff::SignedDuration::from_secs(1));
+        assert_eq!(points(&state), "100");
+    }
+}
