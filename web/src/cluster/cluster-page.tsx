@@ -17,6 +17,7 @@ import { Ago } from '@/ui/ago'
 import { buttonClass } from '@/ui/button'
 import { cardClass } from '@/ui/card'
 import { Notice } from '@/ui/notice'
+import { Sentences } from '@/ui/sentences'
 import { Conditions } from './conditions'
 import { Connection } from './connection'
 import { GitTree } from './git-tree'
@@ -31,6 +32,7 @@ export function ClusterPage({ id }: { id: string }) {
         <Header cluster={cluster} />
         <Staleness query={query} />
         <ResourceAway cluster={cluster} />
+        <Unreached cluster={cluster} />
         <Summary cluster={cluster} />
         <div className="mt-5 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_24rem]">
           <div className="grid gap-5">
@@ -82,6 +84,16 @@ function ResourceAway({ cluster: { stale_since: since } }: { cluster: Cluster })
   return (
     <Notice tone="warn" role="status" className="mt-5" title="KubeOpera cannot reach its Kubernetes API">
       Phase and message are as they were last seen, <Ago at={since} />.
+    </Notice>
+  )
+}
+
+/** The cluster does not answer: nodes, usage and health are as they were last seen. */
+function Unreached({ cluster: { unreachable } }: { cluster: Cluster }) {
+  if (!unreachable) return null
+  return (
+    <Notice tone="warn" role="status" className="mt-5" title="KubeOpera does not reach this cluster">
+      <Sentences>{unreachable.reason}</Sentences> That began <Ago at={unreachable.since} />.
     </Notice>
   )
 }

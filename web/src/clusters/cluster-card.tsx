@@ -156,6 +156,12 @@ function TimeInPhase({ cluster }: { cluster: Cluster }) {
           {length && <> · for {length}</>}
         </>
       )}
+      {cluster.unreachable && (
+        <span title={cluster.unreachable.reason} className="mt-1 flex items-center gap-1.5 font-medium text-warn-fg">
+          <TriangleAlert aria-hidden className="size-3.5 shrink-0" />
+          No answer for {duration(now - Date.parse(cluster.unreachable.since))}
+        </span>
+      )}
       {retry && (
         <span className="mt-1 flex items-center gap-1.5 font-medium text-warn-fg">
           <RotateCw aria-hidden className="size-3.5 shrink-0" />

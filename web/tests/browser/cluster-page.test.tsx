@@ -77,6 +77,17 @@ test('a refusal to try again says why', async () => {
   await expect.element(page.getByText('KubeOpera is just letting go of this cluster.')).toBeVisible()
 })
 
+test('a cluster that does not answer says so on its card and its page, with the reason', async () => {
+  const server = new Server()
+  const since = new Date(Date.now() - 3 * 60_000).toISOString()
+  server.clusters = [cluster({ unreachable: { since, reason: 'The API server does not accept the connection.' } })]
+  await open('/clusters')
+  await expect.element(page.getByRole('article')).toHaveTextContent(/No answer for 3.min/)
+  await page.getByRole('link', { name: 'kubeopera-host' }).click()
+  await expect.element(page.getByText('KubeOpera does not reach this cluster')).toBeVisible()
+  await expect.element(page.getByText('The API server does not accept the connection.')).toBeVisible()
+})
+
 test('the tree in Git is linked, and Flux tells how it is', async () => {
   serving()
   await open('/clusters/c-4')
