@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -18,9 +19,20 @@ func main() {
 		fail(err)
 		return
 	}
+	keepToItself()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	fail(root().ExecuteContext(ctx))
+}
+
+// keepToItself sees to it that what the caller has open, such as a lock, is not kept open by the programs that stay.
+func keepToItself() {
+	open, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range open {
+		if descriptor, err := strconv.Atoi(entry.Name()); err == nil && descriptor > 2 {
+			syscall.CloseOnExec(descriptor)
+		}
+	}
 }
 
 func fail(err error) {
