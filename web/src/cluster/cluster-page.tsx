@@ -121,7 +121,7 @@ function Summary({ cluster }: { cluster: Cluster }) {
           )}
         </Figure>
         <Figure name={`${phase} since`}>{since ? <Ago at={since} /> : <Unknown />}</Figure>
-        <Figure name="Known to KubeOpera since">
+        <Figure name="Known since">
           <time dateTime={cluster.created_at} title={exact(cluster.created_at)}>
             {new Date(cluster.created_at).toLocaleDateString(undefined, { dateStyle: 'medium' })}
           </time>

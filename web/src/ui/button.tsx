@@ -12,7 +12,7 @@ export function buttonClass(look: ButtonLook = 'secondary', size: ButtonSize = '
     'aria-disabled:cursor-default aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0',
     size === 'large' && 'h-10 px-4 max-sm:h-11',
     size === 'medium' && 'h-9 px-3.5 max-sm:h-11',
-    size === 'icon' && 'size-9 max-sm:size-11',
+    size === 'icon' && 'size-9 shrink-0 max-sm:size-11',
     look === 'primary' &&
       'bg-accent text-accent-fg shadow-[inset_0_1px_0_rgb(255_255_255/0.18),0_1px_2px_rgb(0_0_0/0.15)] hover:bg-accent-hover',
     look === 'danger' && 'bg-danger text-accent-fg shadow-[0_1px_2px_rgb(0_0_0/0.15)] hover:bg-danger-hover',
