@@ -120,6 +120,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("testkit-hostile-api-server", &[]),
+    ("testkit-log", &[]),
     ("testkit-moto", &[]),
     ("testkit-oidc", &[]),
     ("testkit-postgres", &[]),
@@ -130,12 +131,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// What tests of a crate may use beyond [`ALLOWED`]: the real service behind a contract.
 const FOR_TESTS: &[(&str, &[&str])] = &[
+    ("gitops-scaffolder", &["testkit-log"]),
     ("service-kit", &["testkit-postgres"]),
     ("cluster-provisioner", &["testkit-terraform"]),
     ("audit-log", &["testkit-postgres"]),
     ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
     ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
-    ("kubeopera-api", &["auth-service", "testkit-oidc", "testkit-postgres"]),
+    ("kubeopera-api", &["auth-service", "testkit-log", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["auth-service-contract", "stack", "testkit-postgres"]),
 ];

@@ -4,43 +4,20 @@ use std::{
     fs,
     path::Path,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use gitops_scaffolder_contract::GitOpsScaffolder;
-use tracing_subscriber::fmt::MakeWriter;
+use testkit_log::Log;
 
 use crate::stage::{CANARY, Stage, inputs, with_domain};
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(text);
-        Ok(text.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn the_password_is_in_no_argument_log_file_commit_or_setting() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
-    // For the whole program: what the other tests log must be free of secrets as well.
-    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let log = Log::of_this_process().unwrap();
     let stage = Stage::new().await;
     let (scaffolder, plain) = (stage.scaffolder("a").await, inputs("prod"));
     let watch = Watch::start(stage.folder.path());
@@ -53,7 +30,7 @@ async fn the_password_is_in_no_argument_log_file_commit_or_setting() {
 
     let arguments = watch.stop();
     assert!(arguments.iter().any(|line| line.contains("push")), "nothing was seen: {arguments:?}");
-    let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    let log = log.text();
     assert!(log.contains("committed the cluster's tree"), "{log}");
     for secret in ["CANARY", &STANDARD.encode(format!("kubeopera:{CANARY}"))] {
         assert!(arguments.iter().all(|line| !line.contains(secret)), "{arguments:?}");

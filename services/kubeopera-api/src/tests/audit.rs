@@ -18,6 +18,7 @@ on_both_databases! {
     administrators_read_it_page_after_page_and_find_what_they_look_for
     a_query_that_is_not_understood_is_refused_by_its_key
     it_is_exported_as_json_lines_however_long_it_is
+    a_credential_that_was_altered_is_told_as_such_and_written_down
     a_log_of_before_is_taken_over
 }
 
@@ -228,6 +229,36 @@ async fn it_is_exported_as_json_lines_however_long_it_is(world: World) {
     let openings = world.get(&format!("{AUDIT}/export?action=open_credential"), &administrator).await;
     assert_eq!(openings.text.lines().count(), 1_200);
     assert_eq!(world.get(&format!("{AUDIT}/export"), &viewer).await.code(), "forbidden");
+}
+
+async fn a_credential_that_was_altered_is_told_as_such_and_written_down(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let mut saved = Vec::new();
+    for (label, letter) in [("One", "W"), ("Other", "X")] {
+        let key = json!({"type": "aws_access_key", "access_key_id": format!("AKIACANARY0KEY0ID0{letter}X"),
+            "secret_access_key": "CANARYsecret/access+key0123456789ABCDEFG"});
+        let body = json!({"label": label, "secret": key});
+        let answer = world.change(Method::POST, "/api/v1/credentials", &administrator, &body).await;
+        saved.push(answer.json()["credential"]["id"].as_str().unwrap().to_owned());
+    }
+    world.run("CREATE TABLE copied AS SELECT label, secret FROM credentials").await;
+    world
+        .run("UPDATE credentials SET secret = (SELECT secret FROM copied WHERE copied.label <> credentials.label)")
+        .await;
+    let before = world.audit().await.len();
+
+    for id in &saved {
+        let path = format!("/api/v1/credentials/{id}/check");
+        let refused = world.call(Method::POST, &path, Some(&administrator)).await;
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (500, "credential_unreadable"));
+        assert!(!refused.text.contains("CANARY") && !refused.text.contains("AKIA"), "{refused:?}");
+    }
+
+    let rows = world.audit().await.split_off(before);
+    let told: Vec<_> =
+        rows.iter().map(|row| (row.action.as_str(), row.outcome.as_str(), row.object.as_ref())).collect();
+    let expected = |id| [("check_credential", "asked", Some(id)), ("check_credential", "failed", Some(id))];
+    assert_eq!(told, saved.iter().flat_map(expected).collect::<Vec<_>>());
 }
 
 async fn a_log_of_before_is_taken_over(world: World) {

@@ -3,8 +3,7 @@
 use std::{env, path::PathBuf, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::{net::TcpListener, process::Command};
-use tokio_util::sync::CancellationToken;
+use tokio::process::Command;
 use vocabulary::Actor;
 
 use super::{World, on_both_databases};
@@ -25,22 +24,10 @@ on_both_databases! {
 
 async fn whatever_is_asked_the_answer_is_one_of_the_document_and_never_a_fault_of_ours(world: World) {
     let platform = &world.platform;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
     let endless = Allowance { times: 1_000_000, within: Duration::from_secs(60) };
     let allowances = Allowances { checks: endless, connects: endless, creates: endless };
-    let shutdown = CancellationToken::new();
-    let served = tokio::spawn(crate::run(
-        Config { allowances, ..Config::default() },
-        listener,
-        platform.db.clone(),
-        platform.client.clone(),
-        platform.auth.clone(),
-        platform.scaffolder.clone(),
-        platform.monitor.clone(),
-        platform.defaults.clone(),
-        shutdown.clone(),
-    ));
+    let served = world.serve(Config { allowances, ..Config::default() }).await;
+    let url = format!("http://{}", served.address);
     let document = world.folder.path().join("openapi.json");
     std::fs::write(&document, crate::openapi_json().unwrap()).unwrap();
     let administrator = world.user("administrator").await.parse().unwrap();
@@ -63,8 +50,7 @@ async fn whatever_is_asked_the_answer_is_one_of_the_document_and_never_a_fault_o
 
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
-    shutdown.cancel();
-    served.await.unwrap().unwrap();
+    served.end().await;
     audit_log::verify(platform.db.clone(), None).await.unwrap();
 }
 

@@ -13,6 +13,7 @@ mod elsewhere;
 mod events;
 mod git_server;
 mod git_setting;
+mod hostile;
 mod installation;
 mod kubeconfig_check;
 mod kubernetes;

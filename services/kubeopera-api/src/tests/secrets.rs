@@ -1,13 +1,8 @@
 //! The canary sweep: nothing secret in the log at its most talkative, in answers, or in the database file.
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-};
-
 use http::Method;
 use serde_json::json;
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use testkit_log::Log;
 
 use super::{
     World,
@@ -15,33 +10,9 @@ use super::{
     world::{Answer, PASSWORD},
 };
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
-    let log = Log::default();
-    let everything =
-        tracing_subscriber::fmt().with_env_filter(EnvFilter::new("trace")).with_writer(log.clone()).finish();
-    // For the whole process, so that what other tests do meanwhile is swept as well: their passwords are canaries too.
-    tracing::subscriber::set_global_default(everything).unwrap();
+    let log = Log::of_this_process().unwrap();
     let story = async {
         let world = World::on_sqlite().await;
         let mut answers = Vec::new();
@@ -70,7 +41,7 @@ async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
     let (cookie, access_token, answers, files) = story.await;
 
     let token = cookie.split_once('=').unwrap().1;
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     assert!(log.contains("answered"), "nothing was logged");
     let files = String::from_utf8_lossy(&files);
     assert!(files.contains("argon2id"), "not the database");
