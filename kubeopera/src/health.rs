@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use k8s_monitor::{Access, Engine};
-use k8s_monitor_contract::{Health, Monitor, Snapshot};
+use k8s_monitor_contract::{Assessed, Health, Monitor, Snapshot};
 use prices::Table;
 use tokio::time::{Instant, timeout_at};
 use vocabulary::ClusterId;
@@ -85,7 +85,7 @@ fn for_people(words: &str, snapshot: &Snapshot) -> anyhow::Result<String> {
     if !health.not_assessed.is_empty() {
         text += "\nNot assessed, so without effect on the score:\n";
         for not in &health.not_assessed {
-            text += &format!("  {:?}: {}\n", not.what, plain(&not.reason));
+            text += &format!("  {}: {}\n", name(not.what), plain(&not.reason));
         }
     }
     if let Some(usage) = &snapshot.usage {
@@ -103,6 +103,19 @@ fn for_people(words: &str, snapshot: &Snapshot) -> anyhow::Result<String> {
     Ok(text)
 }
 
+const fn name(assessed: Assessed) -> &'static str {
+    match assessed {
+        Assessed::Nodes => "Nodes",
+        Assessed::Pods => "Pods",
+        Assessed::ApiServer => "API server",
+        Assessed::Scheduler => "Scheduler",
+        Assessed::ControllerManager => "Controller manager",
+        Assessed::Etcd => "etcd",
+        Assessed::Cpu => "CPU",
+        Assessed::Memory => "Memory",
+    }
+}
+
 fn deductions(health: &Health) -> String {
     if health.deductions.is_empty() {
         return "No problem was found.\n".to_owned();
@@ -114,7 +127,7 @@ fn deductions(health: &Health) -> String {
 
 #[cfg(test)]
 mod tests {
-    use k8s_monitor_contract::{Assessed, Deduction, NotAssessed, Penalty, Points};
+    use k8s_monitor_contract::{Deduction, NotAssessed, Penalty, Points};
 
     use super::*;
 
@@ -142,6 +155,6 @@ mod tests {
 
         assert!(text.starts_with("context kind: 97.5 of 100 points, green\n"), "{text}");
         assert!(text.contains("-2.5    Pod a\u{fffd}[0m in namespace b crashes again and again.\n"), "{text}");
-        assert!(text.contains("  Cpu: There is no metrics API.\n"), "{text}");
+        assert!(text.contains("  CPU: There is no metrics API.\n"), "{text}");
     }
 }
