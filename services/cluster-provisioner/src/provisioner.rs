@@ -36,7 +36,7 @@ const KEY: &str = "key";
 /// How runs are run.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Image of the Job: KubeOpera with Terraform or OpenTofu and the providers.
+    /// Image of the Job: KubeOpera with Terraform or `OpenTofu` and the providers.
     pub image: String,
     /// When its nodes pull it, such as `IfNotPresent`.
     pub pull_policy: String,
@@ -162,8 +162,8 @@ impl Provisioner {
             };
         }
         let mut page = data;
-        for key in [PROGRESS, RESULT] {
-            page[key] = Value::Null;
+        if let Some(page) = page.as_object_mut() {
+            page.extend([PROGRESS, RESULT].map(|key| (key.to_owned(), Value::Null)));
         }
         let patch = Patch::Merge(json!({ "data": page }));
         let written = self.secrets().patch(&names::provision(cluster), &PatchParams::default(), &patch).await;
@@ -361,7 +361,7 @@ impl ClusterProvisioner for Provisioner {
         let Some(attempt) = run.strip_prefix("destroy-").and_then(|number| number.parse::<u32>().ok()) else {
             return match seen {
                 JobSeen::Absent => {
-                    self.start(&self.request_of(&book)?, "destroy-1", Purpose::Destroy).await?;
+                    self.start(&request_of(&book)?, "destroy-1", Purpose::Destroy).await?;
                     Ok(RunStatus::Running { job, progress: "Asking for the infrastructure to be deleted.".to_owned() })
                 }
                 // Terraform is let finish what it is at, and its state is kept.
@@ -378,7 +378,7 @@ impl ClusterProvisioner for Provisioner {
             }
             // Its reason was told when it ended, and whoever asks now has waited.
             (RunStatus::Failed { .. }, JobSeen::Absent) => {
-                self.start(&self.request_of(&book)?, &format!("destroy-{}", attempt + 1), Purpose::Destroy).await?;
+                self.start(&request_of(&book)?, &format!("destroy-{}", attempt + 1), Purpose::Destroy).await?;
                 Ok(RunStatus::Running { job, progress: "Trying again to delete the infrastructure.".to_owned() })
             }
             (failed @ RunStatus::Failed { .. }, _) => {
@@ -386,7 +386,7 @@ impl ClusterProvisioner for Provisioner {
                 Ok(failed)
             }
             (RunStatus::Absent, _) => {
-                self.start(&self.request_of(&book)?, &run, Purpose::Destroy).await?;
+                self.start(&request_of(&book)?, &run, Purpose::Destroy).await?;
                 Ok(RunStatus::Running { job, progress: "Asking for the infrastructure to be deleted.".to_owned() })
             }
             (running @ RunStatus::Running { .. }, _) => Ok(running),
@@ -394,17 +394,15 @@ impl ClusterProvisioner for Provisioner {
     }
 }
 
-impl Provisioner {
-    fn request_of(&self, book: &SecretObject) -> Result<RunRequest, Trouble> {
-        let read = text_of(book, REQUEST).and_then(|text| serde_json::from_str(&text).ok());
-        read.ok_or_else(|| {
-            Trouble::rejected(
-                "RequestUnreadable",
-                "What was asked for when the cluster was created cannot be read any more, so that its infrastructure cannot be \
-                 deleted by KubeOpera. Delete it in the cloud's console; everything has the tag kubeopera.io/cluster-id.",
-            )
-        })
-    }
+fn request_of(book: &SecretObject) -> Result<RunRequest, Trouble> {
+    let read = text_of(book, REQUEST).and_then(|text| serde_json::from_str(&text).ok());
+    read.ok_or_else(|| {
+        Trouble::rejected(
+            "RequestUnreadable",
+            "What was asked for when the cluster was created cannot be read any more, so that its infrastructure cannot be \
+             deleted by KubeOpera. Delete it in the cloud's console; everything has the tag kubeopera.io/cluster-id.",
+        )
+    })
 }
 
 /// The file that AWS's libraries read. Without a key it is whoever KubeOpera runs as.

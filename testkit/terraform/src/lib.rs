@@ -67,7 +67,8 @@ impl Google {
     /// What it makes up, by type and attribute, beside the zones.
     pub fn answers(&self, answers: &Value) -> Result<()> {
         let mut all = answers.clone();
-        all["google_compute_zones"] = serde_json::json!({ "names": ["zone-a", "zone-b", "zone-c"] });
+        let zones = serde_json::json!({ "names": ["zone-a", "zone-b", "zone-c"] });
+        all.as_object_mut().context("answers are an object")?.insert("google_compute_zones".to_owned(), zones);
         Ok(fs::write(self.folder.path().join("answers.json"), all.to_string())?)
     }
 
@@ -96,7 +97,7 @@ impl Google {
     }
 }
 
-/// An AWS of one's own: moto, and MiniStack for EKS, of which moto does not know enough.
+/// An AWS of one's own: moto, and `MiniStack` for EKS, of which moto does not know enough.
 #[derive(Debug)]
 pub struct Aws {
     /// Where AWS answers, all but EKS.

@@ -63,7 +63,7 @@ pub struct Accepted<'c> {
 }
 
 /// The name of a GKE cluster has at most 40 characters, and KubeOpera puts a hyphen and eight digits of the cluster's id
-/// behind it, so that two KubeOperas, or a cluster and its successor, do not meet in one project.
+/// behind it, so that clusters of two installations, or a cluster and its successor, do not meet in one project.
 const LONGEST_GKE_NAME: usize = 40 - 9;
 
 impl Catalogue {
@@ -102,7 +102,6 @@ impl Catalogue {
             return refused("version_unknown", format!("KubeOpera does not create clusters of {title} with it."));
         };
         match (patch, release.newest_patch) {
-            (None, None) => {}
             (None, Some(_)) => return refused("version_unknown", "The version needs its patch number.".to_owned()),
             (Some(_), None) => {
                 return refused("version_unknown", "The cloud chooses the patch version, so leave it out.".to_owned());
@@ -111,7 +110,7 @@ impl Catalogue {
                 let why = format!("The newest patch version that KubeOpera knows is {}.", release.newest());
                 return refused("version_unknown", why);
             }
-            (Some(_), Some(_)) => {}
+            (None, None) | (Some(_), Some(_)) => {}
         }
         match release.support(today) {
             Support::Ended { on } => refused(

@@ -1,4 +1,5 @@
 //! What can be created, and what is refused by which field.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use cluster_provisioner_catalogue::{Catalogue, Order, Refusal, Support};
 use cluster_provisioner_contract::Topology;
@@ -136,7 +137,7 @@ fn a_name_on_gke_leaves_room_for_the_id_and_starts_with_a_letter() {
 
 #[test]
 fn support_ends_with_its_last_day_and_eks_goes_on_for_a_price() {
-    let on_eks = |version, today| check("north", Asked { version: version, ..EKS }, today).map(|(_, support)| support);
+    let on_eks = |version, today| check("north", Asked { version, ..EKS }, today).map(|(_, support)| support);
     let (last, extended) = (date(2026, 12, 2), date(2027, 12, 2));
     assert_eq!(on_eks("1.34", last), Ok(Support::Standard { until: Some(last) }));
     assert_eq!(on_eks("1.34", last.tomorrow().unwrap()), Ok(Support::Extended { until: extended }));

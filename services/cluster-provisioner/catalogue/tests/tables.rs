@@ -1,4 +1,5 @@
 //! The tables hold together.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 

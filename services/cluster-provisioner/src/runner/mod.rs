@@ -311,23 +311,9 @@ impl Runner {
             Ended::Badly if stopping => Err(stopped_from_outside().into()),
             Ended::Badly => {
                 running.last_words().lines().for_each(say);
-                Err(self.failure(&said, &running.last_words()).into())
+                Err(failure(&said, &running.last_words()).into())
             }
         }
-    }
-
-    fn failure(&self, said: &[Diagnostic], last_words: &str) -> Trouble {
-        if said.iter().any(|one| one.is_error) {
-            return trouble(said);
-        }
-        // `init` speaks no JSON.
-        let spoken = Diagnostic {
-            is_error: !last_words.is_empty(),
-            summary: last_words.to_owned(),
-            detail: String::new(),
-            kind: None,
-        };
-        trouble(&[spoken])
     }
 
     async fn tell(&self, progress: &str) -> Result<(), Stopped> {
@@ -338,6 +324,20 @@ impl Runner {
             Ok(()) | Err(BookError::Unavailable(_)) => Ok(()),
         }
     }
+}
+
+fn failure(said: &[Diagnostic], last_words: &str) -> Trouble {
+    if said.iter().any(|one| one.is_error) {
+        return trouble(said);
+    }
+    // `init` speaks no JSON.
+    let spoken = Diagnostic {
+        is_error: !last_words.is_empty(),
+        summary: last_words.to_owned(),
+        detail: String::new(),
+        kind: None,
+    };
+    trouble(&[spoken])
 }
 
 fn would_lose(kind: &str) -> Trouble {
