@@ -1020,13 +1020,13 @@ export interface components {
             name: string;
             /** @description Whether its Ready condition is True. */
             ready: boolean;
-            /** @description Whether its MemoryPressure condition is True. */
+            /** @description Whether its `MemoryPressure` condition is True. */
             memory_pressure: boolean;
-            /** @description Whether its DiskPressure condition is True. */
+            /** @description Whether its `DiskPressure` condition is True. */
             disk_pressure: boolean;
-            /** @description Whether its PIDPressure condition is True. */
+            /** @description Whether its `PIDPressure` condition is True. */
             pid_pressure: boolean;
-            /** @description Whether its NetworkUnavailable condition is True. */
+            /** @description Whether its `NetworkUnavailable` condition is True. */
             network_unavailable: boolean;
             /** @description Whether pods may be scheduled to it: it is not cordoned. */
             schedulable: boolean;
@@ -2259,7 +2259,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
@@ -2332,7 +2332,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
