@@ -24,7 +24,7 @@ use kube::{
 use kube_kit::{KubeconfigOptions, wait_until};
 use serde_json::json;
 use stack::LocalCluster;
-use vocabulary::{ClusterId, GitUrl, Secret};
+use vocabulary::{ClusterId, GitUrl, Secret, SecretName};
 
 const PATIENCE: Duration = Duration::from_secs(150);
 const PAUSE: Duration = Duration::from_millis(500);
@@ -44,6 +44,7 @@ async fn the_adapters_do_on_a_real_cluster_what_their_ports_promise() {
     a_flux_of_others_is_used_as_it_is_and_never_written_to(&real).await;
     an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it(&real).await;
     credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed(&real).await;
+    a_registry_credential_is_copied_to_where_the_tree_pulls_and_what_others_have_there_is_left_alone(&real).await;
     a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours(&real).await;
 }
 
@@ -300,6 +301,65 @@ async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_change
     assert_eq!(written, GitSecretSeen::Present { version: Some("version-2".to_owned()) });
     assert_eq!(changed, GitSecretSeen::Present { version: None });
     assert_eq!(mended, written);
+}
+
+async fn a_registry_credential_is_copied_to_where_the_tree_pulls_and_what_others_have_there_is_left_alone(real: &Real) {
+    let name: SecretName = real.host.cluster.registry_pull_secret().parse().unwrap();
+    let config = |password: &str| format!(r#"{{"auths":{{"registry.acme.com":{{"password":"CANARY-{password}"}}}}}}"#);
+    real.put_secret(name.as_str(), &[(".dockerconfigjson", &config("1"))]).await;
+    let secrets = ManagementSecrets::new(real.client.clone(), ALLOW);
+    let credential = secrets.registry_credential(real.host.cluster, &name).await.unwrap();
+    assert_eq!(credential.reveal(), config("1"));
+    let of_another = secrets.registry_credential(ClusterId::random(), &name).await.unwrap_err();
+    assert_eq!(of_another.reason, "RegistryCredentialNotPermitted");
+
+    let namespaces: Api<Namespace> = Api::all(real.client.clone());
+    for (namespace, cluster) in
+        [("of-tree", Some(real.host.cluster)), ("with-theirs", Some(real.host.cluster)), ("of-others", None)]
+    {
+        let mut made = Namespace::default();
+        made.metadata.name = Some(namespace.to_owned());
+        made.metadata.labels = cluster.map(|id| [(LABEL_CLUSTER_ID.to_owned(), id.to_string())].into());
+        namespaces.create(&PostParams::default(), &made).await.unwrap();
+    }
+    let at = |namespace: &str| Api::<SecretObject>::namespaced(real.client.clone(), namespace);
+    let mut theirs = SecretObject::default();
+    theirs.metadata.name = Some(name.to_string());
+    let theirs = at("with-theirs").create(&PostParams::default(), &theirs).await.unwrap();
+    let copies =
+        async || real.flux.pull_secret(&real.host, &name).await.unwrap().copies.into_iter().collect::<Vec<_>>();
+    let all = |version: Option<&str>| {
+        ["flux-system", "kube-system", "of-tree"].map(|of| (of.to_owned(), version.map(str::to_owned)))
+    };
+    assert_eq!(copies().await, all(None));
+
+    real.flux.write_pull_secret(&real.host, &name, &credential, "1").await.unwrap();
+    assert_eq!(copies().await, all(Some("1")));
+    let copy = at("of-tree").get(name.as_str()).await.unwrap();
+    assert_eq!(copy.type_.as_deref(), Some("kubernetes.io/dockerconfigjson"));
+    assert_eq!(copy.data.unwrap()[".dockerconfigjson"].0, config("1").into_bytes());
+
+    let change = Patch::Merge(json!({"stringData": {".dockerconfigjson": "{}"}}));
+    at("of-tree").patch(name.as_str(), &PatchParams::default(), &change).await.unwrap();
+    let changed = copies().await;
+    assert!(
+        changed.contains(&("of-tree".to_owned(), None))
+            && changed.contains(&("kube-system".to_owned(), Some("1".to_owned())))
+    );
+    real.flux.write_pull_secret(&real.host, &name, &Secret::new(config("2")), "2").await.unwrap();
+
+    assert_eq!(copies().await, all(Some("2")));
+    assert_eq!(at("with-theirs").get(name.as_str()).await.unwrap().resource_version(), theirs.resource_version());
+    assert!(at("of-others").get_opt(name.as_str()).await.unwrap().is_none());
+
+    // Somebody's own Secret stays when the cluster is let go of; the one that kubeopera-api made goes.
+    secrets.delete_kubeconfigs(real.host.cluster).await.unwrap();
+    assert!(at(NAMESPACE).get_opt(name.as_str()).await.unwrap().is_some());
+    let made = Patch::Merge(json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": "kubeopera"}}}));
+    at(NAMESPACE).patch(name.as_str(), &PatchParams::default(), &made).await.unwrap();
+    secrets.delete_kubeconfigs(real.host.cluster).await.unwrap();
+    assert!(at(NAMESPACE).get_opt(name.as_str()).await.unwrap().is_none());
+    assert_eq!(copies().await, all(Some("2")), "pods go on pulling with them");
 }
 
 async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_refused(real: &Real) {
