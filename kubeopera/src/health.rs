@@ -1,6 +1,6 @@
 //! `kubeopera health`: the score of any cluster, once, without a server.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt::Write, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A cluster that is not read by then is given up.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 /// After everything was read once: control plane and measurements.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -85,20 +85,20 @@ fn for_people(words: &str, snapshot: &Snapshot) -> anyhow::Result<String> {
     if !health.not_assessed.is_empty() {
         text += "\nNot assessed, so without effect on the score:\n";
         for not in &health.not_assessed {
-            text += &format!("  {}: {}\n", name(not.what), plain(&not.reason));
+            let _ = writeln!(text, "  {}: {}", name(not.what), plain(&not.reason));
         }
     }
     if let Some(usage) = &snapshot.usage {
         let percent = |resource: k8s_monitor_contract::Resource| {
             resource.percent_used().map_or_else(|| "not known".to_owned(), |percent| format!("{percent:.1} %"))
         };
-        text += &format!("\nCPU {}, memory {}", percent(usage.cpu), percent(usage.memory));
+        let _ = write!(text, "\nCPU {}, memory {}", percent(usage.cpu), percent(usage.memory));
         text += &usage.not_measured.as_ref().map_or_else(String::new, |why| format!(" ({})", plain(why)));
         text.push('\n');
     }
     if let Some(cost) = &snapshot.cost {
         let monthly = cost.total.monthly.map_or_else(|| "not known".to_owned(), |monthly| format!("{monthly} a month"));
-        text += &format!("Cost {monthly}, {} priced and {} not\n", cost.total.priced, cost.total.not_priced);
+        let _ = writeln!(text, "Cost {monthly}, {} priced and {} not", cost.total.priced, cost.total.not_priced);
     }
     Ok(text)
 }

@@ -60,6 +60,7 @@ pub enum RunError {
 /// Serves until `shutdown` is cancelled, then ends in order: requests first, then the tasks behind them.
 ///
 /// `client` is for the cluster KubeOpera itself belongs to, where the HostCluster resources are.
+#[allow(clippy::too_many_arguments, reason = "each is a part that whoever composes KubeOpera has made")]
 pub async fn run(
     config: Config,
     listener: TcpListener,

@@ -5,7 +5,7 @@
 
 mod damping;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{cmp::Reverse, collections::HashMap, fmt::Write, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_monitor_contract::{Row, Standing};
@@ -83,7 +83,7 @@ fn notice(platform: &Platform, notices: &Notices, row: &Row, was: Option<Shown>,
         (Some(stale), _) => vec![stale.reason.clone()],
         (None, Some(snapshot)) => {
             let mut deductions = snapshot.health.as_ref().map_or_else(Vec::new, |health| health.deductions.clone());
-            deductions.sort_by(|one, other| other.points.cmp(&one.points));
+            deductions.sort_by_key(|deduction| Reverse(deduction.points));
             deductions.into_iter().take(REASONS).map(|deduction| deduction.message).collect()
         }
         (None, None) => Vec::new(),
@@ -105,10 +105,10 @@ fn notice(platform: &Platform, notices: &Notices, row: &Row, was: Option<Shown>,
             let score = score.map_or_else(String::new, |score| format!(" with {score} points"));
             let mut text = format!("Cluster *{}* is {}{score}{was}.", for_slack(&row.name), is.as_str());
             for reason in &reasons {
-                text += &format!("\n• {}", for_slack(reason));
+                let _ = write!(text, "\n• {}", for_slack(reason));
             }
             if let Some(link) = link {
-                text += &format!("\n<{link}|Open it>");
+                let _ = write!(text, "\n<{link}|Open it>");
             }
             json!({"text": text})
         }

@@ -396,7 +396,7 @@ export interface paths {
          * Streams changes as server-sent events.
          * @description `cluster` carries a Cluster, `cluster.removed` an object with an `id`, and `reset` asks to read everything again. The
          *     id of an event is its revision; `Last-Event-ID` resumes after it, or gets a `reset` if that is too long ago.
-         *     `monitor` carries a MultiCluster with the rows that are new or changed, at most once a second; it has no id, so a page
+         *     `monitor` carries a `MultiCluster` with the rows that are new or changed, at most once a second; it has no id, so a page
          *     that resumes reads the Multi-Cluster view again.
          */
         get: operations["stream_events"];

@@ -6,7 +6,10 @@
 mod control_plane;
 mod node;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use jiff::civil::Date;
 use k8s_monitor_contract::{Cost, CostItem, CostKind, CostTotal, Node, NotPriced};
@@ -138,7 +141,7 @@ impl<'a> Account<'a> {
                 basis,
             })
             .collect();
-        items.sort_by(|one, other| other.monthly.cmp(&one.monthly));
+        items.sort_by_key(|item| Reverse(item.monthly));
         if !items.is_empty() {
             self.total.monthly = Some(items.iter().map(|item| item.monthly).sum());
         }
