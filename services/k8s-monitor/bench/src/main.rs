@@ -25,14 +25,16 @@ async fn main() -> anyhow::Result<()> {
             fleet::run().await?;
             one_cluster::run(500, 10_000).await?;
             one_cluster::run(5_000, 150_000).await?;
+            one_cluster::soak(2).await?;
             real::run().await
         }
         ["fleet"] => fleet::run().await,
         ["cluster", nodes, pods] => one_cluster::run(nodes.parse()?, pods.parse()?).await,
+        ["soak", minutes] => one_cluster::soak(minutes.parse()?).await,
         ["real"] => real::run().await,
         // How this program calls itself.
         ["serve", clusters, nodes, pods] => replay::serve(clusters.parse()?, nodes.parse()?, pods.parse()?).await,
         ["watch", how, kubeconfig_or_url, pods] => one_cluster::watch(how, kubeconfig_or_url, pods.parse()?).await,
-        _ => bail!("k8s-monitor-bench [all | fleet | cluster NODES PODS | real]"),
+        _ => bail!("k8s-monitor-bench [all | fleet | cluster NODES PODS | soak MINUTES | real]"),
     }
 }

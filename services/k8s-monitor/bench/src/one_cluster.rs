@@ -65,6 +65,30 @@ pub(crate) fn beside_a_reflector(ours: Taken, reflector: Taken) {
     figure("  times as much memory", reflector.megabytes / ours.megabytes, "", None);
 }
 
+/// A cluster whose pods are replaced all the time: memory has to stay where it is.
+pub(crate) async fn soak(minutes: u32) -> anyhow::Result<()> {
+    const PODS: u32 = 10_000;
+    const REPLACED: u32 = 200;
+    heading(&format!("{minutes} minutes in which {REPLACED} of {PODS} pods are replaced each second"));
+    let (_server, url) = replay_server(1, 500, PODS).await?;
+    let mut config = Config::new(format!("{url}/c/0").parse()?);
+    config.root_cert = Some(Vec::new());
+    let _engine = monitor(guarded(config, Limits::default())?, PODS).await;
+    let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build()?;
+    http.get(format!("{url}/churn/{REPLACED}")).send().await?.error_for_status()?;
+    // Maps and buffers grow once to what such a cluster needs.
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let ((before, _), processor, began) = (memory(), processor_time(), Instant::now());
+    tokio::time::sleep(Duration::from_mins(minutes.into())).await;
+    let (after, _) = memory();
+    let passed = began.elapsed().as_secs_f64();
+    figure("memory", after, "MiB", None);
+    figure("growth in ten minutes", (after - before) * 600.0 / passed, "MiB", Some(1.0));
+    let share = processor_time().saturating_sub(processor).as_secs_f64() / passed;
+    figure("processor, of a core", share * 100.0, "%", Some(3.0));
+    Ok(())
+}
+
 /// Watches in a process of its own.
 pub(crate) async fn measured(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyhow::Result<Taken> {
     let output = this_program()?.args(["watch", how, kubeconfig_or_url, &pods.to_string()]).output().await?;

@@ -1,11 +1,14 @@
 //! Many clusters behind one server, made up as they are read: no API server's cost is in the figures.
 //!
 //! `/c/7/api/v1/pods` are the pods of cluster 7. `/dead/10` makes the first ten answer nothing more, `/change/7/false`
-//! makes the first node of cluster 7 not ready.
+//! makes the first node of cluster 7 not ready, `/churn/500` replaces so many pods of every cluster each second.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -19,6 +22,8 @@ struct Clusters {
     nodes: u32,
     pods: u32,
     dead: AtomicU32,
+    /// Pods that are replaced each second.
+    churn: AtomicU32,
     pod: Template,
     ready: Template,
     not_ready: Template,
@@ -31,6 +36,7 @@ pub(crate) async fn serve(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
         nodes,
         pods,
         dead: AtomicU32::new(0),
+        churn: AtomicU32::new(0),
         pod: Template::pod(),
         ready: Template::node(true),
         not_ready: Template::node(false),
@@ -50,6 +56,10 @@ impl Clusters {
         match words.as_slice() {
             ["dead", count] => {
                 self.dead.store(count.parse().unwrap_or_default(), Ordering::Relaxed);
+                Answer::Json(200, Bytes::new())
+            }
+            ["churn", count] => {
+                self.churn.store(count.parse().unwrap_or_default(), Ordering::Relaxed);
                 Answer::Json(200, Bytes::new())
             }
             ["change", cluster, ready] => {
@@ -99,8 +109,9 @@ impl Clusters {
                 }
             }
         });
+        let changes = if path == "api/v1/pods" { self.replacements(count).boxed() } else { changes.boxed() };
         if asked.parameter("sendInitialEvents") != "true" {
-            return Answer::Chunks(changes.boxed());
+            return Answer::Chunks(changes);
         }
         // Eight at a time: about what fits into a segment of the loopback.
         let all = Arc::clone(self);
@@ -110,5 +121,23 @@ impl Clusters {
         });
         let end = stream::once(async { Bytes::from_static(BOOKMARK.as_bytes()) });
         Answer::Chunks(first.chain(end).chain(changes).boxed())
+    }
+
+    /// Every tenth of a second some pods go, the oldest first, and as many come.
+    fn replacements(self: &Arc<Self>, count: u32) -> impl futures::Stream<Item = Bytes> + Send + 'static {
+        let ticks = tokio::time::interval(Duration::from_millis(100));
+        stream::unfold((Arc::clone(self), ticks, 0), move |(all, mut ticks, oldest)| async move {
+            loop {
+                ticks.tick().await;
+                let replaced = all.churn.load(Ordering::Relaxed) / 10;
+                if replaced > 0 {
+                    let gone =
+                        (oldest..oldest + replaced).map(|number| all.pod.line(number).replacen("ADDED", "DELETED", 1));
+                    let come = (oldest + count..oldest + count + replaced).map(|number| all.pod.line(number));
+                    let lines: String = gone.chain(come).collect();
+                    return Some((Bytes::from(lines), (all, ticks, oldest + replaced)));
+                }
+            }
+        })
     }
 }
