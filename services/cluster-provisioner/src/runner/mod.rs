@@ -15,6 +15,7 @@ use std::{
 };
 
 use cluster_provisioner_terraform::{Diagnostic, MODULES, Progress, Purpose, Said, VARIABLES_FILE, trouble};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
@@ -30,7 +31,7 @@ pub use engine::Engine;
 pub use outputs::Outputs;
 
 use engine::{Ended, Heard, say};
-use state::StateKeeper;
+use state::{StateKeeper, too_large};
 
 /// How often to look whether the state has changed: what was made since the last look would be lost with the Pod.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -257,11 +258,14 @@ impl Runner {
         let (started, mut told_at, mut told) = (Instant::now(), Instant::now(), String::new());
         let mut said = Vec::new();
         let mut running = self.engine.start(module, arguments, &self.environment())?;
-        let mut stopping = false;
+        let mut stopping: Option<Trouble> = None;
+        // Outside of the loop: however much Terraform says, it is looked at.
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let line = tokio::select! {
                 line = running.line() => line,
-                () = tokio::time::sleep(LOOK_EVERY) => {
+                _ = looks.tick() => {
                     match state.keep_if_changed().await {
                         // Nothing is lost yet: it is tried again in a moment.
                         Ok(()) | Err(BookError::Unavailable(_)) => {}
@@ -271,10 +275,15 @@ impl Runner {
                             return Err(error.into());
                         }
                     }
+                    if stopping.is_none() && self.order.purpose == Purpose::Create && state.is_nearly_full() {
+                        say("Terraform's state is about to be too large: Terraform finishes what it is at.");
+                        stopping = Some(too_large());
+                        running.stop();
+                    }
                     Heard::Nothing
                 }
-                () = self.stop.cancelled(), if !stopping => {
-                    stopping = true;
+                () = self.stop.cancelled(), if stopping.is_none() => {
+                    stopping = Some(stopped_from_outside());
                     say("Asked to stop: Terraform finishes what it is at.");
                     running.stop();
                     Heard::Nothing
@@ -305,11 +314,11 @@ impl Runner {
             }
         }
         let ended = running.ended().await;
-        state.keep().await?;
-        match ended {
-            Ended::Well => Ok(()),
-            Ended::Badly if stopping => Err(stopped_from_outside().into()),
-            Ended::Badly => {
+        state.keep_for_certain().await?;
+        match (ended, stopping) {
+            (Ended::Well, _) => Ok(()),
+            (Ended::Badly, Some(why)) => Err(why.into()),
+            (Ended::Badly, None) => {
                 running.last_words().lines().for_each(say);
                 Err(failure(&said, &running.last_words()).into())
             }

@@ -1,18 +1,26 @@
 //! Terraform's state, from the book into the folder and back.
 
-use std::{path::PathBuf, sync::Arc, time::SystemTime};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use serde_json::Value;
 use tokio::sync::Mutex;
-use vocabulary::Trouble;
+use vocabulary::{Trouble, TroubleKind};
 
+use super::engine::say;
 use crate::{
     book::{Book, BookError},
     seal::{Content, Key},
 };
 
 /// A Secret holds 1 MiB in base64, and more than the state is in it.
-const LARGEST: usize = 700 * 1024;
+const LARGEST: u64 = 700 * 1024;
+/// From here on no more is begun: what Terraform is at when it is asked to stop still has to have room.
+const NEARLY_FULL: u64 = 512 * 1024;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(2);
 
 pub(super) struct StateKeeper {
     file: PathBuf,
@@ -55,8 +63,8 @@ impl StateKeeper {
         if now == *kept || serde_json::from_slice::<Value>(&state).is_err() {
             return Ok(());
         }
-        if state.len() > LARGEST {
-            return Err(Trouble::bug("StateTooLarge", "Terraform's state is too large to be kept.").into());
+        if state.len() as u64 > LARGEST {
+            return Err(too_large().into());
         }
         let sealed = self.key.seal(Content::State, &state).map_err(|_| no_room())?;
         self.book.keep_state(&sealed).await?;
@@ -64,10 +72,37 @@ impl StateKeeper {
         Ok(())
     }
 
+    /// Keeps the state at Terraform's end, however long that takes: what is not kept goes with the Pod, and with a result
+    /// that is written down without it, nobody would look for it. The end of the Pod is the only end to it.
+    pub(super) async fn keep_for_certain(&self) -> Result<(), BookError> {
+        loop {
+            match self.keep().await {
+                Err(BookError::Unavailable(trouble)) if trouble.kind != TroubleKind::Bug => {
+                    say(&format!("What Terraform has made cannot be noted down yet; it is tried again. {trouble}"));
+                    tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Whether the state is about to be larger than what can be kept.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.look().is_some_and(|(_, bytes)| bytes > NEARLY_FULL)
+    }
+
     fn look(&self) -> Option<(SystemTime, u64)> {
         let about = std::fs::metadata(&self.file).ok()?;
         Some((about.modified().ok()?, about.len()))
     }
+}
+
+pub(super) fn too_large() -> Trouble {
+    Trouble::bug(
+        "StateTooLarge",
+        "Terraform's state of this cluster is about to be larger than a Secret, so that the run was stopped before it made \
+         more. What it made is noted down. Delete the cluster.",
+    )
 }
 
 fn no_room() -> Trouble {

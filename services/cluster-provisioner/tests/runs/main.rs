@@ -3,4 +3,5 @@
 
 mod aws;
 mod google;
+mod noted_down;
 mod world;

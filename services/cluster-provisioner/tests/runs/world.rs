@@ -26,6 +26,8 @@ pub(crate) struct Page {
     pub(crate) told: Vec<String>,
     pub(crate) result: Option<RunResult>,
     pub(crate) kubeconfig: Option<Vec<u8>>,
+    /// How often it is away yet when a state is to be kept.
+    pub(crate) away: u32,
 }
 
 struct MemoryBook {
@@ -46,7 +48,12 @@ impl Book for MemoryBook {
         Ok(self.ours()?.state.clone())
     }
     async fn keep_state(&self, sealed: &[u8]) -> Result<(), BookError> {
-        self.ours()?.state = Some(sealed.to_vec());
+        let mut page = self.ours()?;
+        if let Some(left) = page.away.checked_sub(1) {
+            page.away = left;
+            return Err(Trouble::transient("Unreachable", "The API server is away.").into());
+        }
+        page.state = Some(sealed.to_vec());
         Ok(())
     }
     async fn tell(&self, progress: &str) -> Result<(), BookError> {
@@ -86,6 +93,8 @@ pub(crate) struct World {
     key: Secret,
     terraform: Terraform,
     environment: Vec<(String, String)>,
+    /// A shell script that is run in Terraform's place.
+    pub(crate) in_place_of_terraform: Option<&'static str>,
 }
 
 impl World {
@@ -115,7 +124,16 @@ impl World {
         let credential = BTreeMap::from([(credential.0, Secret::new(credential.1))]);
         let environment = environment.into_iter().chain(terraform.environment()).collect();
         let key = Key::random().unwrap();
-        Self { request, page: Arc::default(), access, credential, key, terraform, environment }
+        Self {
+            request,
+            page: Arc::default(),
+            access,
+            credential,
+            key,
+            terraform,
+            environment,
+            in_place_of_terraform: None,
+        }
     }
 
     fn order(&self, run: &str, purpose: Purpose) -> Order {
@@ -152,7 +170,9 @@ impl World {
         let program = folder.path().join("terraform");
         let settings: Vec<_> =
             self.environment.iter().map(|(name, value)| format!("export {name}='{value}'\n")).collect();
-        let script = format!("#!/bin/sh\n{}exec '{}' \"$@\"\n", settings.concat(), self.terraform.program.display());
+        let terraform = format!("exec '{}' \"$@\"\n", self.terraform.program.display());
+        let script =
+            format!("#!/bin/sh\n{}{}", settings.concat(), self.in_place_of_terraform.unwrap_or(terraform.as_str()));
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         let work = folder.path().join("work");

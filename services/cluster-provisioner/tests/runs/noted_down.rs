@@ -1,0 +1,87 @@
+//! That nothing Terraform has made is lost, with a script in its place that can be as odd as Terraform seldom is.
+
+use cluster_provisioner::book::RunResult;
+use cluster_provisioner_contract::Topology;
+use cluster_provisioner_terraform::{Access, Purpose};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{google::until, world::World};
+
+/// Says how the cluster is reached, and has a state after `apply`.
+const MAKES_A_CLUSTER: &str = r#"
+case "$1" in
+apply) echo '{"resources":["made"]}' >terraform.tfstate ;;
+output) echo '{"endpoint":{"value":"https://203.0.113.7"},"certificate_authority":{"value":""},"token":{"value":"t"}}' ;;
+esac
+"#;
+
+/// Has a state at once, and then never stops saying something.
+const TALKS: &str = r#"
+[ "$1" = apply ] || exit 0
+echo '{"resources":["made"]}' >terraform.tfstate
+while :; do echo '{"@message":"still at it"}'; sleep 0.02; done
+"#;
+
+/// Has a state that grows until it is asked to stop.
+const GROWS: &str = r#"
+[ "$1" = apply ] || exit 0
+trap 'printf "\"made\"]}" >>new; mv new terraform.tfstate; exit 1' TERM
+printf '{"resources":[' >new
+head -c 540000 /dev/zero | tr '\0' ' ' >>new
+(cat new; printf '"begun"]}') >begun
+mv begun terraform.tfstate
+while :; do sleep 0.1; done
+"#;
+
+fn world(script: &'static str) -> World {
+    let credential = ("google-credentials.json", r#"{"private_key":"CANARY-key"}"#);
+    let access = Access::Gcp { project: "acme".to_owned() };
+    let mut world = World::new(Topology::ManagedGke, ("europe-west4", "n4-standard-4"), access, credential, vec![]);
+    world.in_place_of_terraform = Some(script);
+    world
+}
+
+#[tokio::test]
+async fn the_last_state_is_kept_before_the_result_though_the_api_server_is_away_at_terraforms_end() {
+    let world = world(MAKES_A_CLUSTER);
+    world.page.lock().unwrap().away = 3;
+
+    assert_eq!(world.create(1).await, RunResult::Succeeded);
+
+    assert_eq!((world.page().away, world.state()), (0, json!({ "resources": ["made"] })));
+}
+
+#[tokio::test]
+async fn no_result_is_written_down_while_the_state_is_not() {
+    let world = world(MAKES_A_CLUSTER);
+    world.page.lock().unwrap().away = u32::MAX;
+    let tried_twice_at_the_end = || u32::MAX - world.page().away >= 2 && world.page().told.len() == 2;
+
+    tokio::select! {
+        result = world.run("create-1", Purpose::Create, CancellationToken::new()) => panic!("it ended: {result:?}"),
+        () = until(tried_twice_at_the_end) => {}
+    }
+
+    assert_eq!((world.page().result, world.page().state), (None, None));
+}
+
+#[tokio::test]
+async fn a_state_is_kept_however_much_terraform_says() {
+    let world = world(TALKS);
+
+    tokio::select! {
+        result = world.run("create-1", Purpose::Create, CancellationToken::new()) => panic!("it ended: {result:?}"),
+        () = until(|| world.page().state.is_some()) => {}
+    }
+}
+
+#[tokio::test]
+async fn terraform_is_stopped_before_its_state_is_too_large_to_be_kept() {
+    let world = world(GROWS);
+
+    let RunResult::Failed(trouble) = world.create(1).await else { panic!("it succeeded") };
+
+    assert_eq!(trouble.reason, "StateTooLarge");
+    assert_eq!(world.state(), json!({ "resources": ["made"] }), "what it was at is kept");
+}
