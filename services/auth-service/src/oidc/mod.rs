@@ -80,11 +80,14 @@ impl SingleSignOn for AuthService {
     ) -> Result<Arrival, SingleSignOnError> {
         let provider = self.provider.as_ref().ok_or(SingleSignOnError::NoProvider)?;
         let now = (self.clock)();
-        let vouched_for = self.vouched_for(provider, browser, answer, now).await;
-        if vouched_for == Err(SingleSignOnError::Rejected) {
+        let proofs = Proofs::of(browser);
+        // Not written down when it fails: strangers could fill the audit log. How many depart is limited.
+        let return_to = self.departed(browser, &proofs, &answer, now).await?;
+        let identity = vouched_for(provider, &proofs, answer, now).await;
+        if identity == Err(SingleSignOnError::Rejected) {
             self.note_refusal(None, address).await?;
         }
-        let (identity, return_to) = vouched_for?;
+        let identity = identity?;
         match self.admit_identity(provider, &identity, address, now).await.map_err(unavailable)? {
             Ok(session) => {
                 throttle::forgive(&self.db, &Attempt::at_provider(address)).await?;
@@ -99,15 +102,14 @@ impl SingleSignOn for AuthService {
 }
 
 impl AuthService {
-    /// Whom the provider vouches for towards this browser, and where they want to go.
-    async fn vouched_for(
+    /// Where somebody wants to go who departed in this browser, and has not come back since.
+    async fn departed(
         &self,
-        provider: &Provider,
         browser: &Secret,
-        answer: ProviderAnswer,
+        proofs: &Proofs,
+        answer: &ProviderAnswer,
         now: Timestamp,
-    ) -> Result<(Identity, String), SingleSignOnError> {
-        let proofs = Proofs::of(browser);
+    ) -> Result<String, SingleSignOnError> {
         let state = answer.state.as_ref().map(Secret::reveal).unwrap_or_default();
         // Before anything is taken off: a page of somebody else's could otherwise spoil a log-in.
         if constant_time::verify_slices_are_equal(state.as_bytes(), proofs.state.as_bytes()).is_err() {
@@ -115,18 +117,10 @@ impl AuthService {
             return Err(SingleSignOnError::Rejected);
         }
         let departed = departures::take(&self.db, token::hash_of(browser), now - LONGEST_WAY).await;
-        let Some(return_to) = departed.map_err(unavailable)? else {
+        departed.map_err(unavailable)?.ok_or_else(|| {
             tracing::warn!("a log-in by way of the identity provider was refused: it ended before, or took too long");
-            return Err(SingleSignOnError::Rejected);
-        };
-        provider.check_issuer(answer.issuer.as_deref(), now).await.map_err(|why| refused(&why))?;
-        let code = match (answer.code, answer.error) {
-            (Some(code), None) => code,
-            (None, Some(_)) => return Err(SingleSignOnError::NotLoggedIn),
-            (Some(_), Some(_)) | (None, None) => return Err(SingleSignOnError::Rejected),
-        };
-        let identity = provider.redeem(&code, &proofs, now).await.map_err(|why| refused(&why))?;
-        Ok((identity, return_to))
+            SingleSignOnError::Rejected
+        })
     }
 
     /// Opens a session with the role that the groups of this moment have, or says who it was that has none. Whoever has
@@ -175,6 +169,22 @@ impl AuthService {
         let entry = known.into_iter().fold(entry, Entry::on);
         audit_log::note(&self.db, entry).await.map_err(unavailable)
     }
+}
+
+/// Whom the provider vouches for towards this browser.
+async fn vouched_for(
+    provider: &Provider,
+    proofs: &Proofs,
+    answer: ProviderAnswer,
+    now: Timestamp,
+) -> Result<Identity, SingleSignOnError> {
+    provider.check_issuer(answer.issuer.as_deref(), now).await.map_err(|why| refused(&why))?;
+    let code = match (answer.code, answer.error) {
+        (Some(code), None) => code,
+        (None, Some(_)) => return Err(SingleSignOnError::NotLoggedIn),
+        (Some(_), Some(_)) | (None, None) => return Err(SingleSignOnError::Rejected),
+    };
+    provider.redeem(&code, proofs, now).await.map_err(|why| refused(&why))
 }
 
 /// With an `@`, so that nobody from a provider is taken for somebody with a password here.
