@@ -35,12 +35,14 @@ impl<'a> Entry<'a> {
     }
 
     /// To which object: its identity.
+    #[allow(clippy::needless_pass_by_value, reason = "ids are copied, and a & at each call says nothing")]
     pub fn on(mut self, object: impl ToString) -> Self {
         self.object = Some(object.to_string());
         self
     }
 
     /// What people call the object, also when nobody knows its identity any more.
+    #[allow(clippy::needless_pass_by_value, reason = "ids are copied, and a & at each call says nothing")]
     pub fn named(mut self, name: impl ToString) -> Self {
         self.object_name = Some(name.to_string());
         self

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use sea_orm::{
-    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    AccessMode, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     DeriveValueType, RuntimeErr, SqlErr, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::MigratorTrait;
@@ -55,6 +55,8 @@ pub async fn open(url: &str) -> Result<DatabaseConnection, OpenError> {
                 .foreign_keys(true)
                 .pragma("journal_mode", "WAL")
                 .pragma("synchronous", "NORMAL")
+                // In KiB, for each connection. The operating system keeps the file's pages once for all of them.
+                .pragma("cache_size", "-512")
                 .busy_timeout(Duration::from_secs(10))
         });
     } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
@@ -113,7 +115,7 @@ pub async fn try_take_turn(db: &DatabaseConnection, turn: &str) -> Result<Option
     if db.get_database_backend() != DbBackend::Postgres {
         return Ok(Some(Turn { _until_it_ends: None }));
     }
-    let tx = db.begin().await?;
+    let tx = db.begin_with_config(None, Some(AccessMode::ReadOnly)).await?;
     let lock = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken";
     let row = tx.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await?;
     let is_taken = row.map(|row| row.try_get("", "taken")).transpose()?.unwrap_or(false);

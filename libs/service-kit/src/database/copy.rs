@@ -42,6 +42,7 @@ enum Kind {
 }
 
 /// A transaction that only reads, and sees the database as it is at one moment, whatever others write meanwhile.
+#[allow(clippy::disallowed_methods, reason = "it never writes")]
 pub async fn begin_snapshot(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     match db.get_database_backend() {
         DbBackend::Postgres => {

@@ -4,7 +4,7 @@ use auth_service_contract::{
     AwsAccessKey, CloudAccess, CredentialError, CredentialId, CredentialKind, Credentials, NewSecret,
 };
 use jiff::SignedDuration;
-use sea_orm::{ConnectionTrait, DbBackend};
+use sea_orm::DbBackend;
 use vocabulary::{ClusterId, Label, Secret};
 
 use super::{BY, World, on_both_databases};

@@ -240,8 +240,8 @@ pub(crate) async fn list_audit(
     let mut items = platform.audit(&caller, &rows.into(), before, limit.things() as u64 + 1).await?;
     let has_more = items.len() > limit.things();
     items.truncate(limit.things());
-    let last = items.last().filter(|_| has_more);
-    let next_cursor = last.and_then(|last| page::cursor(&list, &last.position));
+    let end = items.last().filter(|_| has_more);
+    let next_cursor = end.and_then(|end| page::cursor(&list, &end.position));
     Ok(Json(AuditPage { items: items.into_iter().map(AuditEntry::from).collect(), next_cursor }))
 }
 

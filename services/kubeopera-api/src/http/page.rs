@@ -65,8 +65,8 @@ pub(super) fn cut<T, P: Ord + Serialize + DeserializeOwned>(
     }
     let has_more = things.len() > limit.things();
     things.truncate(limit.things());
-    let last = things.last().filter(|_| has_more);
-    let next = last.and_then(|last| cursor(list, &place_of(last)));
+    let end = things.last().filter(|_| has_more);
+    let next = end.and_then(|end| cursor(list, &place_of(end)));
     Ok((things, next))
 }
 

@@ -98,7 +98,9 @@ impl Listing {
         let mut index = self.write();
         if let Some(left) = left {
             let gone: Vec<_> = index.rows.keys().filter(|id| !left.contains(id)).copied().collect();
-            gone.iter().for_each(|id| index.remove(*id));
+            for id in &gone {
+                index.remove(*id);
+            }
             news.extend(gone);
         }
         // What was written while this was read has a higher number and is read the next time.

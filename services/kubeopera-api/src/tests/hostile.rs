@@ -83,7 +83,7 @@ async fn of_a_body_without_an_end_only_the_beginning_is_read() {
         .unwrap();
     let (mut read, mut write) = stream.into_split();
     let sending = tokio::spawn(async move {
-        let chunk = [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat();
+        let chunk = [b"10000\r\n".as_slice(), &vec![b'x'; 0x10000], b"\r\n"].concat();
         let mut sent = 0_usize;
         // A gigabyte, if anybody took it.
         while sent < 1 << 30 && write.write_all(&chunk).await.is_ok() {
@@ -108,7 +108,7 @@ async fn of_a_body_without_an_end_only_the_beginning_is_read() {
 async fn heads_that_are_too_much_are_refused() {
     let world = World::on_sqlite().await;
     let served = world.serve(Config::default()).await;
-    let many: String = (0..10_000).map(|n| format!("X-{n}: v\r\n")).collect();
+    let many = (0..10_000).map(|n| format!("X-{n}: v\r\n")).collect::<Vec<_>>().concat();
     let long = format!("X-Long: {}\r\n", "x".repeat(1 << 20));
 
     for headers in [many, long] {
