@@ -77,6 +77,7 @@ pub(crate) enum AppError {
 }
 
 impl From<AppError> for Problem {
+    #[allow(clippy::too_many_lines, reason = "an arm for each error")]
     fn from(error: AppError) -> Self {
         match error {
             AppError::NoSession | AppError::Auth(AuthError::NoSession) => Self::new(

@@ -28,8 +28,9 @@ impl Answer {
 }
 
 impl Caller {
-    pub(crate) fn new(address: &str, token: &str) -> Self {
-        Self { http: reqwest::Client::new(), base: format!("http://{address}"), token: token.to_owned() }
+    pub(crate) fn new(address: &str, token: &str) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build()?;
+        Ok(Self { http, base: format!("http://{address}"), token: token.to_owned() })
     }
 
     /// Sends a request, as JSON if it has a body. An answer that is an error of the server is none.
@@ -41,7 +42,7 @@ impl Caller {
         known: Option<&str>,
     ) -> anyhow::Result<Answer> {
         let request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token);
-        let request = body.into_iter().fold(request, |request, body| request.json(body));
+        let request = body.into_iter().fold(request, reqwest::RequestBuilder::json);
         let request = known.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
         let began = Instant::now();
         let response = request.send().await?;

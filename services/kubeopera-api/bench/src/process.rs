@@ -43,7 +43,8 @@ impl ControlPlane {
         let name = format!("bench-api-{}", std::process::id());
         let mut started = Self { program: program.into(), name, kubeconfig: String::new() };
         started.run(&["up", &started.name, "--control-plane-only", "--ephemeral"])?;
-        started.kubeconfig = started.run(&["kubeconfig", &started.name, "--path"])?.trim().to_owned();
+        let path = started.run(&["kubeconfig", &started.name, "--path"])?;
+        path.trim().clone_into(&mut started.kubeconfig);
         Ok(started)
     }
 
@@ -87,7 +88,7 @@ impl Api {
         let output = child.stdout.take().context("kubeopera-api has no output")?;
         let line = BufReader::new(output).lines().next_line().await?.context("kubeopera-api said nothing")?;
         let (address, token) = line.split_once(' ').context("kubeopera-api said something else")?;
-        Ok(Self { caller: Caller::new(address, token), child })
+        Ok(Self { caller: Caller::new(address, token)?, child })
     }
 
     /// Prints what the process takes: its resident memory, and the part that it shares with no other.

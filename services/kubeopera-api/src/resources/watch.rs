@@ -88,6 +88,12 @@ async fn follow(
 /// A resource whose name is an id, without what nobody here reads.
 fn known(mut resource: HostCluster) -> Option<(ClusterId, HostCluster)> {
     resource.metadata.managed_fields = None;
+    if let Some(annotations) = &mut resource.metadata.annotations {
+        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+    }
+    if let Some(status) = &mut resource.status {
+        status.fingerprints.clear();
+    }
     let id = resource.metadata.name.as_deref()?.parse().ok()?;
     Some((id, resource))
 }
