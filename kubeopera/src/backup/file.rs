@@ -77,7 +77,7 @@ impl Writing {
     pub(super) fn finish(mut self) -> anyhow::Result<u64> {
         let lines = self.lines;
         self.write(&Line::End { lines })?;
-        let file = self.file.into_inner().map_err(|error| error.into_error());
+        let file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error);
         file.and_then(|file| file.sync_all()).with_context(|| format!("writing {}", self.half.display()))?;
         fs::rename(&self.half, &self.path).with_context(|| format!("writing {}", self.path.display()))?;
         Ok(lines)
