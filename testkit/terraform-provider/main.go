@@ -34,7 +34,7 @@ func serve() error {
 		return err
 	}
 	cloud := &cloud{folder: os.Getenv("STANDIN_FOLDER")}
-	return tf5server.Serve("registry.terraform.io/hashicorp/google", func() tfprotov5.ProviderServer {
+	return tf5server.Serve("hashicorp/google", func() tfprotov5.ProviderServer {
 		return &provider{schemas: schemas, cloud: cloud}
 	})
 }

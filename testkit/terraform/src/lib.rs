@@ -107,6 +107,12 @@ pub struct Aws {
 }
 
 impl Aws {
+    /// Whether the provider could be had on this machine; `tools/terraform` says so loudly where it could not.
+    pub fn has_provider() -> Result<bool> {
+        let registries = fs::read_dir(cache()?.join("providers"))?;
+        Ok(registries.flatten().any(|registry| registry.path().join("hashicorp/aws").is_dir()))
+    }
+
     /// Starts it; it ends with the test process, however that ends.
     pub fn start() -> Result<Self> {
         let cache = cache()?;
