@@ -15,6 +15,7 @@ import { Route as LoggedInIndexRouteImport } from './routes/_logged-in/index'
 import { Route as LoggedInSplatRouteImport } from './routes/_logged-in/$'
 import { Route as LoggedInClustersIndexRouteImport } from './routes/_logged-in/clusters/index'
 import { Route as LoggedInClustersIdRouteImport } from './routes/_logged-in/clusters/$id'
+import { Route as LoggedInClustersMultiRouteImport } from './routes/_logged-in/clusters/multi'
 import { Route as LoggedInClustersNewRouteImport } from './routes/_logged-in/clusters/new'
 import { Route as LoggedInSettingsIndexRouteImport } from './routes/_logged-in/settings/index'
 import { Route as LoggedInSettingsAccountRouteImport } from './routes/_logged-in/settings/account'
@@ -50,6 +51,11 @@ const LoggedInClustersIndexRoute = LoggedInClustersIndexRouteImport.update({
 const LoggedInClustersIdRoute = LoggedInClustersIdRouteImport.update({
   id: '/clusters/$id',
   path: '/clusters/$id',
+  getParentRoute: () => LoggedInRouteRoute,
+} as any)
+const LoggedInClustersMultiRoute = LoggedInClustersMultiRouteImport.update({
+  id: '/clusters/multi',
+  path: '/clusters/multi',
   getParentRoute: () => LoggedInRouteRoute,
 } as any)
 const LoggedInClustersNewRoute = LoggedInClustersNewRouteImport.update({
@@ -94,6 +100,7 @@ export interface FileRoutesByFullPath {
   '/login': typeof LoginRoute
   '/$': typeof LoggedInSplatRoute
   '/clusters/$id': typeof LoggedInClustersIdRoute
+  '/clusters/multi': typeof LoggedInClustersMultiRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/settings/account': typeof LoggedInSettingsAccountRoute
   '/settings/audit': typeof LoggedInSettingsAuditRoute
@@ -108,6 +115,7 @@ export interface FileRoutesByTo {
   '/$': typeof LoggedInSplatRoute
   '/': typeof LoggedInIndexRoute
   '/clusters/$id': typeof LoggedInClustersIdRoute
+  '/clusters/multi': typeof LoggedInClustersMultiRoute
   '/clusters/new': typeof LoggedInClustersNewRoute
   '/settings/account': typeof LoggedInSettingsAccountRoute
   '/settings/audit': typeof LoggedInSettingsAuditRoute
@@ -124,6 +132,7 @@ export interface FileRoutesById {
   '/_logged-in/$': typeof LoggedInSplatRoute
   '/_logged-in/': typeof LoggedInIndexRoute
   '/_logged-in/clusters/$id': typeof LoggedInClustersIdRoute
+  '/_logged-in/clusters/multi': typeof LoggedInClustersMultiRoute
   '/_logged-in/clusters/new': typeof LoggedInClustersNewRoute
   '/_logged-in/settings/account': typeof LoggedInSettingsAccountRoute
   '/_logged-in/settings/audit': typeof LoggedInSettingsAuditRoute
@@ -140,6 +149,7 @@ export interface FileRouteTypes {
     | '/login'
     | '/$'
     | '/clusters/$id'
+    | '/clusters/multi'
     | '/clusters/new'
     | '/settings/account'
     | '/settings/audit'
@@ -154,6 +164,7 @@ export interface FileRouteTypes {
     | '/$'
     | '/'
     | '/clusters/$id'
+    | '/clusters/multi'
     | '/clusters/new'
     | '/settings/account'
     | '/settings/audit'
@@ -169,6 +180,7 @@ export interface FileRouteTypes {
     | '/_logged-in/$'
     | '/_logged-in/'
     | '/_logged-in/clusters/$id'
+    | '/_logged-in/clusters/multi'
     | '/_logged-in/clusters/new'
     | '/_logged-in/settings/account'
     | '/_logged-in/settings/audit'
@@ -228,6 +240,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof LoggedInClustersIdRouteImport
       parentRoute: typeof LoggedInRouteRoute
     }
+    '/_logged-in/clusters/multi': {
+      id: '/_logged-in/clusters/multi'
+      path: '/clusters/multi'
+      fullPath: '/clusters/multi'
+      preLoaderRoute: typeof LoggedInClustersMultiRouteImport
+      parentRoute: typeof LoggedInRouteRoute
+    }
     '/_logged-in/clusters/new': {
       id: '/_logged-in/clusters/new'
       path: '/clusters/new'
@@ -284,6 +303,7 @@ interface LoggedInRouteRouteChildren {
   LoggedInSplatRoute: typeof LoggedInSplatRoute
   LoggedInIndexRoute: typeof LoggedInIndexRoute
   LoggedInClustersIdRoute: typeof LoggedInClustersIdRoute
+  LoggedInClustersMultiRoute: typeof LoggedInClustersMultiRoute
   LoggedInClustersNewRoute: typeof LoggedInClustersNewRoute
   LoggedInSettingsAccountRoute: typeof LoggedInSettingsAccountRoute
   LoggedInSettingsAuditRoute: typeof LoggedInSettingsAuditRoute
@@ -298,6 +318,7 @@ const LoggedInRouteRouteChildren: LoggedInRouteRouteChildren = {
   LoggedInSplatRoute: LoggedInSplatRoute,
   LoggedInIndexRoute: LoggedInIndexRoute,
   LoggedInClustersIdRoute: LoggedInClustersIdRoute,
+  LoggedInClustersMultiRoute: LoggedInClustersMultiRoute,
   LoggedInClustersNewRoute: LoggedInClustersNewRoute,
   LoggedInSettingsAccountRoute: LoggedInSettingsAccountRoute,
   LoggedInSettingsAuditRoute: LoggedInSettingsAuditRoute,

@@ -1,20 +1,19 @@
 import { Link, useLocation } from '@tanstack/react-router'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import clsx from 'clsx'
-import { ArrowDown, ArrowUp, TriangleAlert } from 'lucide-react'
-import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { TriangleAlert } from 'lucide-react'
+import { memo, type ReactNode, useEffect, useRef } from 'react'
 import type { Cluster } from '@/api/model'
 import { dollars, percent } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { cardClass } from '@/ui/card'
+import { SpaceRow, useRowsInView } from '@/ui/rows-in-view'
+import { SortHead } from '@/ui/sort-head'
 import { ClusterMenu } from './cluster-menu'
 import { type FleetView, type SortKey, usualDirection } from './fleet-view'
 import { HostChip } from './host-chip'
 import { StatusBadge } from './status-badge'
 import { Unknown } from './unknown'
 
-/** Up to here all rows are on the page, for the browser to find and to print. */
-const WITHOUT_VIRTUAL = 100
 const ROW_HEIGHT = 52
 
 interface ClusterTableProps {
@@ -37,32 +36,16 @@ const columns: { sort: SortKey; name: string; number?: boolean }[] = [
 
 /** One row a cluster. Of many, only those near the part of the page that is seen. */
 export default function ClusterTable({ clusters, view, onChange }: ClusterTableProps) {
-  const body = useRef<HTMLTableSectionElement>(null)
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    if (body.current) setTop(Math.round(body.current.getBoundingClientRect().top + scrollY))
-  }, [])
-  const isVirtual = clusters.length > WITHOUT_VIRTUAL
-  const virtual = useWindowVirtualizer({
-    count: clusters.length,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
-    scrollMargin: top,
-    enabled: isVirtual,
-  })
+  const { body, indexes, before, after, isVirtual, virtual } = useRowsInView(clusters.length, ROW_HEIGHT)
   const linked = useLocation({ select: ({ hash }) => hash })
   const linkedRow = clusters.findIndex(({ id }) => id === linked)
   useEffect(() => {
     if (isVirtual && linkedRow >= 0) virtual.scrollToIndex(linkedRow, { align: 'center' })
   }, [isVirtual, linkedRow, virtual])
-  const shown = virtual.getVirtualItems()
-  const [first, last] = [shown[0], shown.at(-1)]
-  const rows = isVirtual
-    ? shown.flatMap(({ index }) => {
-        const cluster = clusters[index]
-        return cluster ? [{ cluster, index }] : []
-      })
-    : clusters.map((cluster, index) => ({ cluster, index }))
+  const rows = indexes.flatMap((index) => {
+    const cluster = clusters[index]
+    return cluster ? [{ cluster, index }] : []
+  })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard
     <section aria-label="Clusters" tabIndex={0} className={clsx(cardClass, 'relative overflow-x-auto')}>
@@ -78,23 +61,14 @@ export default function ClusterTable({ clusters, view, onChange }: ClusterTableP
           </tr>
         </thead>
         <tbody ref={body}>
-          {isVirtual && first && <Space height={first.start - top} />}
+          <SpaceRow height={before} columns={columns.length + 1} />
           {rows.map(({ cluster, index }) => (
             <Row key={cluster.id} cluster={cluster} index={index} linked={cluster.id === linked} />
           ))}
-          {isVirtual && last && <Space height={virtual.getTotalSize() - (last.end - top)} />}
+          <SpaceRow height={after} columns={columns.length + 1} />
         </tbody>
       </table>
     </section>
-  )
-}
-
-function Space({ height }: { height: number }) {
-  if (height <= 0) return null
-  return (
-    <tr aria-hidden>
-      <td colSpan={columns.length + 1} style={{ height }} />
-    </tr>
   )
 }
 
@@ -104,37 +78,14 @@ interface HeadProps extends Pick<ClusterTableProps, 'view' | 'onChange'> {
   number?: boolean
 }
 
-function Head({ sort, name, number, view, onChange }: HeadProps) {
+function Head({ sort, view, onChange, ...column }: HeadProps) {
   const isSorted = view.sort === sort
   const direction = (isSorted && view.direction) || usualDirection(sort)
-  const Arrow = direction === 'asc' ? ArrowUp : ArrowDown
   const turn = () => {
     const other = direction === 'asc' ? 'desc' : 'asc'
     onChange({ sort, direction: isSorted && other !== usualDirection(sort) ? other : undefined })
   }
-  return (
-    <th
-      scope="col"
-      aria-sort={isSorted ? (direction === 'asc' ? 'ascending' : 'descending') : undefined}
-      className={clsx(
-        'border-line border-b px-1 py-1.5 first:sticky first:left-0 first:z-10 first:bg-surface first:pl-3.5',
-        number ? 'text-right' : 'text-left',
-      )}
-    >
-      <button
-        type="button"
-        onClick={turn}
-        className={clsx(
-          'inline-flex h-8 items-center gap-1 whitespace-nowrap rounded-md px-1.5 font-medium text-xs hover:bg-hover max-sm:h-11',
-          isSorted ? 'text-fg' : 'text-fg-3',
-          number && 'flex-row-reverse',
-        )}
-      >
-        {name}
-        <Arrow aria-hidden className={clsx('size-3.5', !isSorted && 'invisible')} />
-      </button>
-    </th>
-  )
+  return <SortHead {...column} sorted={isSorted ? direction : null} onTurn={turn} />
 }
 
 const Row = memo(function Row({ cluster, index, linked }: { cluster: Cluster; index: number; linked: boolean }) {

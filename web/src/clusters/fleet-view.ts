@@ -1,4 +1,5 @@
 import type { Cluster, Phase } from '@/api/model'
+import { by, compareTexts, type Direction } from './order'
 import { byAttention, phaseNames, toneOf } from './phases'
 
 /** What can be sorted by, with the way that is the useful one first. */
@@ -17,7 +18,6 @@ const sortKeys = {
 } as const
 
 export type SortKey = keyof typeof sortKeys
-export type Direction = 'asc' | 'desc'
 export type Layout = 'cards' | 'list'
 
 /** Which clusters are shown and how, as the address of the page has it. What is not said is as usual. */
@@ -62,7 +62,7 @@ export const settingUp = phaseNames.filter((phase) => toneOf(phase) === 'warn').
 export function arranged(clusters: Cluster[], view: FleetView): Cluster[] {
   const { sort, direction = sort && usualDirection(sort) } = view
   const fitting = clusters.filter(fits(view))
-  return fitting.sort(sort ? by(sort, direction === 'desc' ? -1 : 1) : byAttention)
+  return fitting.sort(sort && direction ? by((cluster) => comparable(cluster, sort), direction) : byAttention)
 }
 
 function fits({ q, phase, provider, label }: FleetView): (cluster: Cluster) => boolean {
@@ -81,26 +81,6 @@ function fits({ q, phase, provider, label }: FleetView): (cluster: Cluster) => b
       return has !== undefined && (value === undefined || has === value)
     })
 }
-
-/** What is not known comes last in both directions; what is alike goes by name. */
-function by(sort: SortKey, factor: 1 | -1): (a: Cluster, b: Cluster) => number {
-  return (a, b) => {
-    const [first, second] = [comparable(a, sort), comparable(b, sort)]
-    if (first === null || second === null) {
-      if (first !== second) return first === null ? 1 : -1
-    } else {
-      const order =
-        typeof first === 'number' && typeof second === 'number'
-          ? first - second
-          : compareTexts.compare(String(first), String(second))
-      if (order !== 0) return factor * order
-    }
-    return compareTexts.compare(a.name, b.name) || a.id.localeCompare(b.id)
-  }
-}
-
-/** "1.9" comes before "1.34". */
-const compareTexts = new Intl.Collator(undefined, { numeric: true })
 
 function comparable(cluster: Cluster, sort: SortKey): string | number | null {
   switch (sort) {

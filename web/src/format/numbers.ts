@@ -5,3 +5,10 @@ export const percent = (value: number) =>
 /** A sum of money a month, without cents. */
 export const dollars = (value: number) =>
   value.toLocaleString(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
+
+/** CPU in cores: "0.4 cores", "12 cores". */
+export function cores(millicores: number): string {
+  const amount = millicores / 1_000
+  const text = amount.toLocaleString(undefined, { maximumFractionDigits: amount < 10 ? 1 : 0 })
+  return `${text}\u00a0${text === (1).toLocaleString() ? 'core' : 'cores'}`
+}

@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { Cluster } from '@/api/model'
+import type { Cluster, MultiCluster } from '@/api/model'
 import { fleetQuery, forget, remember } from '@/clusters/clusters'
+import { forgetMonitored, learn, readMonitorAgain } from '@/monitor/monitor'
 import { announce } from '@/ui/announcer'
 
 /** Brings one event of the server's stream into what the page shows. Unknown events belong to a newer server. */
@@ -18,8 +19,15 @@ export function applyEvent(queryClient: QueryClient, event: EventSourceMessage) 
     case 'cluster.removed': {
       const { id } = JSON.parse(event.data) as Pick<Cluster, 'id'>
       forget(queryClient, id)
+      forgetMonitored(queryClient, id)
       return
     }
+    case 'monitor':
+      learn(queryClient, JSON.parse(event.data) as MultiCluster)
+      return
+    case 'hello':
+      readMonitorAgain(queryClient)
+      return
     case 'reset':
       void queryClient.invalidateQueries({ queryKey: fleetQuery.queryKey })
   }

@@ -5,6 +5,7 @@ import {
   Cloud,
   FileKey2,
   GitBranch,
+  Grid2x2,
   KeyRound,
   LayoutDashboard,
   Monitor,
@@ -44,6 +45,7 @@ function pages(role: Role): Entry[] {
   return [
     page('Overview', LayoutDashboard, '/'),
     page('Clusters', Boxes, '/clusters'),
+    page('Multi-Cluster', Grid2x2, '/clusters/multi'),
     page('Your account', UserRound, '/settings/account'),
     ...(isAdministrator(role)
       ? [

@@ -1,12 +1,13 @@
-import { Link, type LinkProps } from '@tanstack/react-router'
+import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { Boxes, LayoutDashboard, Settings } from 'lucide-react'
+import { Boxes, Grid2x2, LayoutDashboard, Settings } from 'lucide-react'
 import { useFailedClusters } from '@/clusters/clusters'
 import mark from '@/mark.svg'
 
 const places: { to: LinkProps['to']; label: string; icon: typeof Boxes; exact: boolean }[] = [
   { to: '/', label: 'Overview', icon: LayoutDashboard, exact: true },
   { to: '/clusters', label: 'Clusters', icon: Boxes, exact: false },
+  { to: '/clusters/multi', label: 'Multi-Cluster', icon: Grid2x2, exact: true },
   { to: '/settings', label: 'Settings', icon: Settings, exact: false },
 ]
 
@@ -21,6 +22,7 @@ export function Brand() {
 
 export function Navigation({ onLeave }: { onLeave?: () => void }) {
   const failed = useFailedClusters()
+  const isComparing = Boolean(useMatchRoute()({ to: '/clusters/multi' }))
   return (
     <nav aria-label="Main" className="flex-1 overflow-y-auto px-3 py-2">
       <ul className="grid gap-0.5">
@@ -29,7 +31,8 @@ export function Navigation({ onLeave }: { onLeave?: () => void }) {
             <Link
               to={to}
               onClick={onLeave}
-              activeOptions={{ exact, includeSearch: false }}
+              // The Multi-Cluster view lies below Clusters, and has an entry of its own.
+              activeOptions={{ exact: exact || isComparing, includeSearch: false }}
               className="group flex h-9 items-center gap-2.5 rounded-lg px-2.5 font-medium text-ui max-lg:h-11"
               activeProps={{ className: 'bg-surface text-fg shadow-card ring-1 ring-line dark:bg-hover dark:ring-0' }}
               inactiveProps={{ className: 'text-fg-2 hover:bg-hover hover:text-fg' }}

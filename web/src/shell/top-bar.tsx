@@ -51,5 +51,6 @@ function useHere(): string | undefined {
   const isAt = useMatchRoute()
   const cluster = useMatch({ from: '/_logged-in/clusters/$id', shouldThrow: false })
   if (isAt({ to: '/clusters/new' })) return 'Cluster Setup Wizard'
+  if (isAt({ to: '/clusters/multi' })) return 'Multi-Cluster'
   return cluster?.loaderData?.name
 }

@@ -17,6 +17,7 @@ import {
   stepsTo,
 } from './fixtures'
 import { open, Server } from './kubeopera'
+import { multi, summary } from './monitor-fixtures'
 
 interface State {
   name: string
@@ -143,6 +144,64 @@ const states: State[] = [
     act: async () => {
       await page.getByRole('button', { name: 'Phases of prod-payments-euw1' }).click()
       await expect.element(page.getByText('Creating the cloud infrastructure with Terraform.')).toBeVisible()
+    },
+  },
+  {
+    name: 'multi',
+    path: '/clusters/multi',
+    arrange: (s) => s.on('GET /api/v1/clusters/multi', { status: 200, body: multi() }),
+    says: 'Average CPU',
+  },
+  {
+    name: 'multi details',
+    path: '/clusters/multi',
+    arrange: (s) => s.on('GET /api/v1/clusters/multi', { status: 200, body: multi() }),
+    says: 'Average CPU',
+    act: async () => {
+      await page.getByRole('link', { name: /^staging-ledger: unreachable/ }).hover()
+      await expect.element(page.getByText('82 of 100', { exact: true })).toBeVisible()
+    },
+  },
+  {
+    name: 'multi empty',
+    path: '/clusters/multi',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters/multi', { status: 200, body: { summary: summary({ total: 0 }), clusters: [] } }),
+    says: 'There is nothing to compare yet',
+  },
+  {
+    name: 'multi loading',
+    path: '/clusters/multi',
+    arrange: (s) => s.on('GET /api/v1/clusters/multi', 'never'),
+    says: 'Loading the comparison',
+  },
+  {
+    name: 'multi error',
+    path: '/clusters/multi',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters/multi', {
+        status: 422,
+        body: problem(422, 'database', 'The database did not answer.', 'Check the disk it is on.'),
+      }),
+    says: 'The database did not answer. Check the disk it is on.',
+  },
+  {
+    name: 'multi forbidden',
+    path: '/clusters/multi',
+    arrange: (s) =>
+      s.on('GET /api/v1/clusters/multi', { status: 403, body: problem(403, 'forbidden', 'Your role may not.') }),
+    says: 'You may not see this',
+  },
+  {
+    name: 'multi stale',
+    path: '/clusters/multi',
+    arrange: (s) => s.on('GET /api/v1/clusters/multi', { status: 200, body: multi() }),
+    says: 'Average CPU',
+    act: async (s) => {
+      await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
+      s.streamAnswer = 'network error'
+      s.dropStreams()
+      await expect.element(page.getByText(/Showing data from/), { timeout: 10_000 }).toBeVisible()
     },
   },
   {

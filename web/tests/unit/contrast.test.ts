@@ -49,6 +49,7 @@ const pairs: [ink: string, ground: string, least: number][] = [
     [`${tone}-fg`, 'surface', TEXT],
     [tone, 'surface', SHAPE],
   ]),
+  ...['ok', 'warn', 'bad', 'new'].map((tone): [string, string, number] => [`tile-${tone}-fg`, `tile-${tone}`, TEXT]),
   ['control', 'surface', SHAPE],
   ['ring', 'canvas', SHAPE],
   ['ring', 'surface', SHAPE],
