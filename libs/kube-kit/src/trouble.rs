@@ -169,7 +169,8 @@ fn tls_cause(error: &rustls::Error) -> String {
 /// Names in a certificate, which rustls shows as `DnsName("api.acme.com")` and `IpAddress(10.0.0.7)`: at most five.
 fn names(presented: &[String]) -> String {
     let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || ".-:*".contains(c);
-    let bare = |name: &String| name.rsplit('(').next().unwrap_or_default().chars().filter(|c| is_of_a_name(*c)).collect();
+    let bare =
+        |name: &String| name.rsplit('(').next().unwrap_or_default().chars().filter(|c| is_of_a_name(*c)).collect();
     let names: Vec<String> = presented.iter().map(bare).filter(|name: &String| !name.is_empty()).take(5).collect();
     names.join(", ")
 }

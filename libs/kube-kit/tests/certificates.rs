@@ -86,7 +86,8 @@ async fn seen(host: &str, server: Shown, authorities: &[String]) -> Result<Strin
         let Ok(mut connection) = TlsAcceptor::from(Arc::new(config)).accept(connection).await else { return };
         let read = connection.read(&mut [0; 4096]).await.unwrap();
         assert!(read > 0, "there was a request");
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", VERSION.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", VERSION.len());
         connection.write_all((head + VERSION).as_bytes()).await.unwrap();
         connection.shutdown().await.unwrap();
     });

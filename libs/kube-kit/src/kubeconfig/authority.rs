@@ -7,9 +7,8 @@ use x509_cert::{Certificate, der::Decode, ext::pkix::BasicConstraints};
 /// Sentences about a bundle in PEM. kubectl takes a server's own certificate as authority and refuses an expired
 /// authority; rustls does it the other way round, so that both are worth a word.
 pub(super) fn flaws(pem: &[u8]) -> Vec<&'static str> {
-    let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
-        .filter_map(|der| Certificate::from_der(&der.ok()?).ok())
-        .collect();
+    let certificates: Vec<_> =
+        CertificateDer::pem_slice_iter(pem).filter_map(|der| Certificate::from_der(&der.ok()?).ok()).collect();
     if certificates.is_empty() {
         return Vec::new();
     }
