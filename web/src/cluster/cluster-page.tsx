@@ -21,12 +21,15 @@ import { Sentences } from '@/ui/sentences'
 import { Conditions } from './conditions'
 import { Connection } from './connection'
 import { GitTree } from './git-tree'
+import { Monitored } from './monitored'
 import { PhaseTimeline } from './phase-timeline'
 
 export function ClusterPage({ id }: { id: string }) {
   const query = useCluster(id)
   const { data: cluster, error } = query
-  if (cluster)
+  if (cluster) {
+    // Until it is Ready, its way there is what matters.
+    const parts = [<Setup key="setup" cluster={cluster} />, <Monitored key="monitored" cluster={cluster} />]
     return (
       <>
         <Header cluster={cluster} />
@@ -34,20 +37,28 @@ export function ClusterPage({ id }: { id: string }) {
         <ResourceAway cluster={cluster} />
         <Unreached cluster={cluster} />
         <Summary cluster={cluster} />
-        <div className="mt-5 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_24rem]">
-          <div className="grid gap-5">
-            <PhaseTimeline cluster={cluster} />
-            <Conditions conditions={cluster.conditions} />
-          </div>
-          <div className="grid gap-5">
-            <GitTree cluster={cluster} />
-            <Connection cluster={cluster} />
-          </div>
-        </div>
+        <div className="mt-5 grid gap-5">{cluster.phase === 'Ready' ? parts.toReversed() : parts}</div>
       </>
     )
+  }
   if (cluster === null) return <Gone />
   return error ? <ProblemState error={error} onRetry={query.refetch} heading="h1" /> : <PageLoading />
+}
+
+/** How the cluster came to be managed, and what it is managed by. */
+function Setup({ cluster }: { cluster: Cluster }) {
+  return (
+    <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_24rem]">
+      <div className="grid min-w-0 gap-5">
+        <PhaseTimeline cluster={cluster} />
+        <Conditions conditions={cluster.conditions} />
+      </div>
+      <div className="grid min-w-0 gap-5">
+        <GitTree cluster={cluster} />
+        <Connection cluster={cluster} />
+      </div>
+    </div>
+  )
 }
 
 function Header({ cluster }: { cluster: Cluster }) {

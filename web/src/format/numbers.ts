@@ -12,3 +12,7 @@ export function cores(millicores: number): string {
   const text = amount.toLocaleString(undefined, { maximumFractionDigits: amount < 10 ? 1 : 0 })
   return `${text}\u00a0${text === (1).toLocaleString() ? 'core' : 'cores'}`
 }
+
+/** A price, with cents. */
+export const dollarsAndCents = (value: number) =>
+  value.toLocaleString(undefined, { style: 'currency', currency: 'USD' })

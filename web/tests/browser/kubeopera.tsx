@@ -1,6 +1,6 @@
 import { createMemoryHistory } from '@tanstack/react-router'
 import { render } from 'vitest-browser-react'
-import type { Cluster, ProblemBody } from '@/api/model'
+import type { Cluster, ClusterMonitor, ProblemBody } from '@/api/model'
 import { createApp } from '@/app'
 import { session } from './fixtures'
 
@@ -85,6 +85,8 @@ export class Server {
       default: {
         const one = this.clusters.find(({ id }) => what === `GET /api/v1/clusters/${id}`)
         if (one) return { status: 200, body: one }
+        const monitored = this.clusters.find(({ id }) => what === `GET /api/v1/clusters/${id}/monitor`)
+        if (monitored) return { status: 200, body: unread(monitored.id) }
         return refusal(404, 'not_found', `Nothing answers ${what}.`)
       }
     }
@@ -108,6 +110,18 @@ export class Server {
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   }
 }
+
+/** What is known of a cluster that k8s-monitor has not read. */
+const unread = (cluster: string): ClusterMonitor => ({
+  cluster,
+  revision: 0,
+  freshness: { as_of: null, unreachable: null },
+  health: null,
+  nodes: null,
+  usage: null,
+  cost: null,
+  events: { items: [], more: 0, not_readable: null },
+})
 
 function respond({ status, body, headers }: Exclude<Answer, string>): Response {
   const type = status >= 400 ? 'application/problem+json' : 'application/json'

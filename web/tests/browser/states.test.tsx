@@ -17,7 +17,7 @@ import {
   stepsTo,
 } from './fixtures'
 import { open, Server } from './kubeopera'
-import { multi, summary } from './monitor-fixtures'
+import { minutesAgo, monitored, multi, summary } from './monitor-fixtures'
 
 interface State {
   name: string
@@ -384,6 +384,68 @@ const states: State[] = [
       s.clusters = fleet()
     },
     says: 'oslo-edge-lab',
+  },
+  {
+    name: 'cluster monitored',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('GET /api/v1/clusters/c-4/monitor', { status: 200, body: monitored() })
+    },
+    says: '27.5 points lost.',
+  },
+  {
+    name: 'cluster monitored in part',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+      const body = monitored({
+        freshness: {
+          as_of: minutesAgo(12),
+          unreachable: { since: minutesAgo(11), reason: 'The API server did not answer within 10 s.' },
+        },
+        health: null,
+        nodes: null,
+        usage: null,
+        cost: null,
+        events: { items: [], more: 0, not_readable: 'KubeOpera may not list events on this cluster.' },
+      })
+      s.on('GET /api/v1/clusters/c-4/monitor', { status: 200, body })
+    },
+    says: 'Events cannot be read',
+  },
+  {
+    name: 'cluster monitor loading',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('GET /api/v1/clusters/c-4/monitor', 'never')
+    },
+    says: 'Loading how the cluster is',
+  },
+  {
+    name: 'cluster monitor error',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('GET /api/v1/clusters/c-4/monitor', {
+        status: 422,
+        body: problem(422, 'database', 'The database did not answer.', 'Check the disk it is on.'),
+      })
+    },
+    says: 'The database did not answer. Check the disk it is on.',
+  },
+  {
+    name: 'cluster monitor forbidden',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      s.clusters = fleet()
+      s.on('GET /api/v1/clusters/c-4/monitor', {
+        status: 403,
+        body: problem(403, 'forbidden', 'Your role does not allow this.'),
+      })
+    },
+    says: 'Your role does not allow this.',
   },
   {
     name: 'cluster failed',
