@@ -33,7 +33,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let client = kube_kit::guarded(config, Limits::default())?;
     let book = Arc::new(SecretBook::new(client, order.cluster, order.run.clone()));
     let engine = Engine::new(options.terraform);
-    let runner = Runner::new(order, engine, options.folder, book, Arc::new(ServiceAccountAccess), stop);
+    let access = Arc::new(ServiceAccountAccess::default());
+    let runner = Runner::new(order, engine, options.folder, book, access, stop);
     match runner.run().await? {
         RunResult::Succeeded => Ok(()),
         RunResult::Failed(trouble) => Err(trouble.into()),

@@ -208,6 +208,20 @@ impl ValidKubeconfig {
         self.certificate_authority.is_some()
     }
 
+    /// The token that is shown to the API server, if it is not a certificate.
+    pub const fn token(&self) -> Option<&Secret> {
+        match &self.credential {
+            Credential::Token(token) => Some(token),
+            Credential::Certificate { .. } => None,
+        }
+    }
+
+    /// The same cluster by another token.
+    #[must_use]
+    pub fn with_token(self, token: Secret) -> Self {
+        Self { credential: Credential::Token(token), ..self }
+    }
+
     /// The API server's address in its one spelling.
     pub const fn server(&self) -> &Url {
         &self.server

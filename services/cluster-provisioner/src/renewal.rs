@@ -6,23 +6,22 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use host_cluster_controller_crd::{HostCluster, Mode, NAMESPACE};
+use host_cluster_controller_crd::{HostCluster, LABEL_CLUSTER_ID, Mode, NAMESPACE};
 use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
     Api, Client,
     api::{ListParams, Patch, PatchParams},
 };
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, KubeconfigOptions, ValidKubeconfig, trouble};
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use vocabulary::{Secret, Trouble};
+use vocabulary::{ClusterId, Secret, Trouble};
 
 use crate::{
     Provisioner,
-    book::text_of,
-    runner::{renewed, token_of},
+    runner::{is_own_account, renewed},
 };
 
 /// The shortest tokens last an hour.
@@ -34,6 +33,7 @@ const KUBECONFIG: &str = "kubeconfig";
 struct Lifetime {
     iat: i64,
     exp: i64,
+    sub: String,
 }
 
 impl Provisioner {
@@ -56,9 +56,9 @@ impl Provisioner {
         let all = clusters.list(&ListParams::default()).await;
         let all = all.map_err(|error| trouble(Attempt("list the HostClusters"), &error))?;
         for cluster in all.items.iter().filter(|cluster| cluster.spec.mode != Mode::ConnectExisting) {
-            let secret = cluster.status.as_ref().and_then(|status| status.kubeconfig_secret.as_ref());
-            if let Some(name) = secret
-                && let Err(trouble) = renew_if_due(&self.client, name, now).await
+            // What the Secret is called follows from the id alone: whoever may write a status is not to choose another.
+            if let Ok(id) = cluster.spec.cluster_id.parse()
+                && let Err(trouble) = renew_if_due(&self.client, id, now).await
             {
                 tracing::warn!(cluster.id = cluster.spec.cluster_id, "its token is renewed later: {trouble}");
             }
@@ -67,26 +67,37 @@ impl Provisioner {
     }
 }
 
-async fn renew_if_due(client: &Client, name: &str, now: Timestamp) -> Result<(), Trouble> {
+async fn renew_if_due(client: &Client, cluster: ClusterId, now: Timestamp) -> Result<(), Trouble> {
     let api: Api<SecretObject> = Api::namespaced(client.clone(), NAMESPACE);
+    let name = cluster.kubeconfig_secret();
     let attempt = format!("read Secret {NAMESPACE}/{name}");
-    let found = api.get_opt(name).await.map_err(|error| trouble(Attempt(&attempt), &error))?;
-    let Some(text) = found.as_ref().and_then(|secret| text_of(secret, KUBECONFIG)).map(Secret::new) else {
-        return Ok(());
-    };
+    let found = api.get_opt(&name).await.map_err(|error| trouble(Attempt(&attempt), &error))?;
+    let Some(found) = found.filter(|secret| is_own(cluster, secret)) else { return Ok(()) };
+    let none = BTreeMap::new();
+    let kubeconfig = ValidKubeconfig::in_secret(
+        &format!("Secret {NAMESPACE}/{name}"),
+        found.data.as_ref().unwrap_or(&none),
+        KubeconfigOptions::default(),
+    )?;
     // What is no token of ours, or one without an end, is left alone.
-    let Some(lifetime) = token_of(&text).and_then(|token| Lifetime::of(&token)) else { return Ok(()) };
-    if !lifetime.is_half_over(now) {
+    let lifetime = kubeconfig.token().and_then(Lifetime::of).filter(|lifetime| is_own_account(&lifetime.sub));
+    if !lifetime.is_some_and(|lifetime| lifetime.is_half_over(now)) {
         return Ok(());
     }
-    let renewed = renewed(&text).await?;
+    let renewed = renewed(kubeconfig).await?;
     let data = BTreeMap::from([(KUBECONFIG, ByteString(renewed.reveal().as_bytes().to_vec()))]);
     // Only into the very Secret that was read: somebody may just have replaced it.
-    let version = found.and_then(|secret| secret.metadata.resource_version);
+    let version = found.metadata.resource_version;
     let patch = json!({ "metadata": { "resourceVersion": version }, "data": data });
     let attempt = format!("write Secret {NAMESPACE}/{name}");
-    let written = api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await;
+    let written = api.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await;
     written.map(drop).map_err(|error| trouble(Attempt(&attempt), &error))
+}
+
+/// Names hold only the beginning of an id, which two clusters may share.
+fn is_own(cluster: ClusterId, secret: &SecretObject) -> bool {
+    let marked = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
+    marked.is_some_and(|marked| *marked == cluster.to_string())
 }
 
 impl Lifetime {
@@ -118,6 +129,20 @@ mod tests {
         for (second, is_due) in [(1000, false), (2799, false), (2800, true), (4600, true), (9999, true)] {
             assert_eq!(lifetime.is_half_over(at(second)), is_due, "{second}");
         }
+    }
+
+    #[test]
+    fn only_a_secret_that_is_marked_as_the_clusters_own_is_read() {
+        let cluster = ClusterId::random();
+        let marked = |id: &str| {
+            let labels = BTreeMap::from([(LABEL_CLUSTER_ID.to_owned(), id.to_owned())]);
+            let mut secret = SecretObject::default();
+            secret.metadata.labels = Some(labels);
+            secret
+        };
+        assert!(is_own(cluster, &marked(&cluster.to_string())));
+        assert!(!is_own(cluster, &marked(&ClusterId::random().to_string())));
+        assert!(!is_own(cluster, &SecretObject::default()));
     }
 
     #[test]

@@ -1,11 +1,19 @@
 //! From the cloud's token for a new cluster to one of KubeOpera's own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::sync::{Arc, Mutex};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 
 use axum::{Json, Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use cluster_provisioner::runner::{Access, Outputs, ServiceAccountAccess};
+use kube_kit::KubeconfigOptions;
+use rustls::{ServerConfig, pki_types::PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use vocabulary::Secret;
 
 type Calls = Arc<Mutex<Vec<(String, Value)>>>;
@@ -32,21 +40,55 @@ async fn api_server(State(calls): State<Calls>, request: axum::extract::Request)
     (StatusCode::CREATED, Json(answer))
 }
 
+/// Connections over TLS, as [`axum::serve`] takes them.
+struct Tls {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl axum::serve::Listener for Tls {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (connection, from) = self.listener.accept().await.unwrap();
+            if let Ok(connection) = self.acceptor.accept(connection).await {
+                return (connection, from);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.listener.local_addr()
+    }
+}
+
+/// Its address, and the certificate it shows.
+async fn started(calls: &Calls) -> (String, String) {
+    let _installed = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let shown = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(shown.signing_key.serialize_der()).into();
+    let config = ServerConfig::builder().with_no_client_auth();
+    let config = config.with_single_cert(vec![shown.cert.der().clone()], key).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("https://{}/", listener.local_addr().unwrap());
+    let router = Router::new().fallback(api_server).with_state(Arc::clone(calls));
+    let tls = Tls { listener, acceptor: TlsAcceptor::from(Arc::new(config)) };
+    tokio::spawn(async move { axum::serve(tls, router).await });
+    (endpoint, STANDARD.encode(shown.cert.pem()))
+}
+
+const LOOPBACK: ServiceAccountAccess = ServiceAccountAccess { allowed: KubeconfigOptions { allow_loopback: true } };
+
 #[tokio::test]
 async fn a_kubeconfig_has_a_token_of_kubeoperas_own_and_waits_for_its_rights() {
-    rustls::crypto::aws_lc_rs::default_provider().install_default().unwrap();
     let calls = Calls::default();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let router = Router::new().fallback(api_server).with_state(Arc::clone(&calls));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    let outputs = Outputs::Managed {
-        endpoint: endpoint.clone(),
-        certificate_authority: String::new(),
-        token: Secret::new("CANARY-cloud"),
-    };
+    let (endpoint, certificate_authority) = started(&calls).await;
+    let outputs =
+        Outputs::Managed { endpoint: endpoint.clone(), certificate_authority, token: Secret::new("CANARY-cloud") };
 
-    let kubeconfig = ServiceAccountAccess.kubeconfig(&outputs).await.unwrap();
+    let kubeconfig = LOOPBACK.kubeconfig(&outputs).await.unwrap();
 
     let kubeconfig: Value = serde_json::from_str(kubeconfig.reveal()).unwrap();
     assert_eq!(kubeconfig["users"][0]["user"], json!({ "token": "CANARY-own" }));
@@ -57,4 +99,43 @@ async fn a_kubeconfig_has_a_token_of_kubeoperas_own_and_waits_for_its_rights() {
     let account = "/api/v1/namespaces/kubeopera-system/serviceaccounts/kubeopera-manager";
     assert!(calls.iter().any(|(call, _)| *call == format!("PATCH {account}")), "{calls:?}");
     assert!(calls.iter().any(|(call, _)| *call == format!("POST {account}/token")), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_published_kubeconfig_that_acts_on_this_machine_or_leads_into_it_is_refused_at_once() {
+    let calls = Calls::default();
+    let (endpoint, certificate_authority) = started(&calls).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let token = json!({ "token": "CANARY-cloud" });
+    let exec = json!({ "exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "touch", "args": [mark], "interactiveMode": "Never",
+    }});
+    let here = json!({ "server": endpoint, "certificate-authority-data": certificate_authority });
+    let with = |name: &str, value: Value| {
+        let mut cluster = here.clone();
+        cluster[name] = value;
+        cluster
+    };
+    for (cluster, user, access, field) in [
+        (here.clone(), exec, LOOPBACK, "exec"),
+        (here.clone(), json!({ "tokenFile": "/etc/hostname" }), LOOPBACK, "tokenFile"),
+        (with("insecure-skip-tls-verify", json!(true)), token.clone(), LOOPBACK, "insecure-skip-tls-verify"),
+        (with("proxy-url", json!("http://127.0.0.1:1")), token.clone(), LOOPBACK, "proxy-url"),
+        (with("server", json!("https://169.254.169.254/")), token.clone(), LOOPBACK, "server"),
+        (here.clone(), token, ServiceAccountAccess::default(), "server"),
+    ] {
+        let kubeconfig = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{ "name": "c", "cluster": cluster }],
+            "users": [{ "name": "u", "user": user }],
+            "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
+        });
+
+        let refused = access.kubeconfig(&Outputs::Published(Secret::new(kubeconfig.to_string()))).await.unwrap_err();
+
+        assert_eq!(refused.reason, "KubeconfigRefused", "{field}");
+        assert!(refused.message.contains(field) && !refused.message.contains("CANARY"), "{refused:?}");
+    }
+    assert!(!mark.exists() && calls.lock().unwrap().is_empty());
 }

@@ -12,11 +12,10 @@ use k8s_openapi::api::{
     rbac::v1::ClusterRoleBinding,
 };
 use kube::{
-    Api, Client, Config,
+    Api,
     api::{Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
-use kube_kit::{Attempt, Limits, guarded, trouble};
+use kube_kit::{Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -44,24 +43,19 @@ pub trait Access: Send + Sync {
 
 /// By a service account on the cluster.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ServiceAccountAccess;
-
-/// Where the API server of a new cluster is, and what lets us in for now.
-struct Door {
-    server: String,
-    certificate_authority: String,
-    /// A whole kubeconfig.
-    kubeconfig: Secret,
+pub struct ServiceAccountAccess {
+    /// What is allowed of where the cluster is.
+    pub allowed: KubeconfigOptions,
 }
 
 #[async_trait]
 impl Access for ServiceAccountAccess {
     async fn kubeconfig(&self, outputs: &Outputs) -> Result<Secret, Trouble> {
-        let door = Door::of(outputs)?;
+        let provisional = provisional(outputs, self.allowed)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match own_token(&door).await {
-                Ok(token) => return Ok(kubeconfig(&door.server, &door.certificate_authority, &token)),
+            match own_token(&provisional).await {
+                Ok(token) => return Ok(provisional.with_token(token).minified()),
                 // Rights are not there at once either, so that a refusal is not the last word.
                 Err(trouble) if trouble.kind != TroubleKind::Bug && Instant::now() < deadline => {
                     sleep(BETWEEN_ATTEMPTS).await;
@@ -72,34 +66,36 @@ impl Access for ServiceAccountAccess {
     }
 }
 
-impl Door {
-    fn of(outputs: &Outputs) -> Result<Self, Trouble> {
-        match outputs {
-            Outputs::Managed { endpoint, certificate_authority, token } => Ok(Self {
-                server: endpoint.clone(),
-                certificate_authority: certificate_authority.clone(),
-                kubeconfig: kubeconfig(endpoint, certificate_authority, token),
-            }),
-            Outputs::Published(kubeconfig) => {
-                let read = Kubeconfig::from_yaml(kubeconfig.reveal()).ok();
-                let cluster = read.and_then(|read| read.clusters.into_iter().next()?.cluster).ok_or_else(unusable)?;
-                Ok(Self {
-                    server: cluster.server.ok_or_else(unusable)?,
-                    certificate_authority: cluster.certificate_authority_data.ok_or_else(unusable)?,
-                    kubeconfig: kubeconfig.clone(),
-                })
-            }
-            Outputs::Booting { .. } => Err(unusable()),
+/// What lets us in for now. A machine of the cluster may have written it, so that it goes by the allow-list like any other.
+fn provisional(outputs: &Outputs, allowed: KubeconfigOptions) -> Result<ValidKubeconfig, Trouble> {
+    match outputs {
+        Outputs::Managed { endpoint, certificate_authority, token } => {
+            valid(&kubeconfig(endpoint, certificate_authority, token), allowed)
         }
+        Outputs::Published(kubeconfig) => valid(kubeconfig, allowed),
+        Outputs::Booting { .. } => Err(unusable()),
     }
+}
+
+fn valid(kubeconfig: &Secret, allowed: KubeconfigOptions) -> Result<ValidKubeconfig, Trouble> {
+    let valid = ValidKubeconfig::parse(kubeconfig, allowed).map_err(|problem| {
+        let message = format!(
+            "The kubeconfig of the new cluster is not used because of {}: {} If nobody changed it, delete the cluster and \
+             create it again.",
+            problem.field, problem.message
+        );
+        Trouble::rejected("KubeconfigRefused", message)
+    })?;
+    // Any of the authorities that this machine trusts would vouch for it.
+    if valid.has_authority() { Ok(valid) } else { Err(unusable()) }
 }
 
 fn unusable() -> Trouble {
     Trouble::bug("OutputsMissing", "What Terraform says of the new cluster's address cannot be used.")
 }
 
-async fn own_token(door: &Door) -> Result<Secret, Trouble> {
-    let client = client(door).await?;
+async fn own_token(provisional: &ValidKubeconfig) -> Result<Secret, Trouble> {
+    let client = provisional.client(Limits::default()).await?;
     let labels = json!({ "app.kubernetes.io/managed-by": "kubeopera" });
     let named = |name: &str| json!({ "name": name, "labels": labels });
     apply::<Namespace>(
@@ -144,19 +140,16 @@ async fn new_token(accounts: &Api<ServiceAccount>) -> Result<Secret, Trouble> {
     Ok(Secret::new(status.token))
 }
 
-/// A kubeconfig of ours with another token, which is asked for with the one it has.
-pub(crate) async fn renewed(old: &Secret) -> Result<Secret, Trouble> {
-    let door = Door::of(&Outputs::Published(old.clone()))?;
-    let accounts: Api<ServiceAccount> = Api::namespaced(client(&door).await?, NAMESPACE);
-    Ok(kubeconfig(&door.server, &door.certificate_authority, &new_token(&accounts).await?))
+/// A kubeconfig with another token for KubeOpera's own account, which is asked for with the one it has.
+pub(crate) async fn renewed(old: ValidKubeconfig) -> Result<Secret, Trouble> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(old.client(Limits::default()).await?, NAMESPACE);
+    let token = new_token(&accounts).await?;
+    Ok(old.with_token(token).minified())
 }
 
-/// The token of a kubeconfig, if it is one of ours.
-pub(crate) fn token_of(text: &Secret) -> Option<Secret> {
-    let kubeconfig: Value = serde_json::from_str(text.reveal()).ok()?;
-    let ours =
-        kubeconfig.get("users")?.as_array()?.iter().find(|user| user.get("name").is_some_and(|name| name == ACCOUNT));
-    Some(Secret::new(ours?.get("user")?.get("token")?.as_str()?))
+/// Whether a token with this subject is for KubeOpera's own account.
+pub(crate) fn is_own_account(subject: &str) -> bool {
+    subject == format!("system:serviceaccount:{NAMESPACE}:{ACCOUNT}")
 }
 
 async fn apply<T: Clone + DeserializeOwned + std::fmt::Debug + Serialize>(
@@ -167,12 +160,6 @@ async fn apply<T: Clone + DeserializeOwned + std::fmt::Debug + Serialize>(
     let params = PatchParams::apply(MANAGER).force();
     let attempt = Attempt("set KubeOpera's rights on the new cluster");
     api.patch(name, &params, &Patch::Apply(object)).await.map(drop).map_err(|error| trouble(attempt, &error))
-}
-
-async fn client(door: &Door) -> Result<Client, Trouble> {
-    let read = Kubeconfig::from_yaml(door.kubeconfig.reveal()).map_err(|_| unusable())?;
-    let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.map_err(|_| unusable())?;
-    guarded(config, Limits::default())
 }
 
 /// JSON, which is YAML as well.

@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub use access::{Access, ServiceAccountAccess};
-pub(crate) use access::{renewed, token_of};
+pub(crate) use access::{is_own_account, renewed};
 pub use engine::Engine;
 pub use outputs::Outputs;
 

@@ -4,4 +4,5 @@
 
 mod api_server;
 mod life;
+mod renewal;
 mod world;
