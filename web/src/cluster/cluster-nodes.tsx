@@ -76,7 +76,9 @@ function Table({ nodes }: { nodes: ClusterNode[] }) {
 
 const Row = memo(function Row({ node, index }: { node: ClusterNode; index: number }) {
   const { capacity, allocatable, requested, used, price, created_at: created } = node
-  const place = [node.zone ?? node.region, node.operating_system].filter(Boolean)
+  // Linux goes without saying.
+  const system = node.operating_system !== 'linux' && node.operating_system
+  const sold = node.capacity_type && { on_demand: 'On demand', spot: 'Spot' }[node.capacity_type]
   return (
     <tr aria-rowindex={index + 2} className="group hover:bg-hover">
       <th
@@ -125,18 +127,11 @@ const Row = memo(function Row({ node, index }: { node: ClusterNode; index: numbe
       <Cell>{node.version ? versionName(node.version) : <Unknown />}</Cell>
       <Cell>
         {node.instance_type ?? <Unknown />}
-        <Small>
-          {[node.capacity_type && { on_demand: 'On demand', spot: 'Spot' }[node.capacity_type], ...place]
-            .filter(Boolean)
-            .join(' · ')}
-        </Small>
+        <Small>{[sold, node.zone ?? node.region, system].filter(Boolean).join(' · ')}</Small>
       </Cell>
       <Cell last>
         {price ? (
-          <>
-            {dollars(price.monthly)}
-            <Small>{price.basis}</Small>
-          </>
+          <span title={price.basis}>{dollars(price.monthly)}</span>
         ) : (
           <span title="Cost says why">
             <Unknown />

@@ -6,10 +6,11 @@ export const percent = (value: number) =>
 export const dollars = (value: number) =>
   value.toLocaleString(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
 
-/** CPU in cores: "0.4 cores", "12 cores". */
+/** CPU in cores: "0.04 cores", "1.9 cores", "12 cores". A little is not nought. */
 export function cores(millicores: number): string {
   const amount = millicores / 1_000
-  const text = amount.toLocaleString(undefined, { maximumFractionDigits: amount < 10 ? 1 : 0 })
+  const digits = amount < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: amount < 10 ? 1 : 0 }
+  const text = amount.toLocaleString(undefined, digits)
   return `${text}\u00a0${text === (1).toLocaleString() ? 'core' : 'cores'}`
 }
 

@@ -151,7 +151,7 @@ const Row = memo(function Row({ row, index, heardAt }: RowProps) {
       </Cell>
       <Cell>
         {stale ? (
-          <span className="block max-w-56 text-warn-fg" title={stale.reason}>
+          <span className="block max-w-44 text-warn-fg" title={stale.reason}>
             <span className="flex items-center gap-1 font-medium">
               <TriangleAlert aria-hidden className="size-3.5 shrink-0" />
               {stale.as_of ? <Ago at={stale.as_of} /> : 'Never read'}

@@ -109,7 +109,7 @@ function Legend() {
         )
       })}
       <li className="flex items-center gap-1.5">
-        <span data-unmeasured="" className="tile size-4.5 rounded border border-line-strong text-fg" />
+        <span data-unmeasured="" className="tile size-4.5 rounded bg-tile-new" />
         CPU not known
       </li>
     </ul>
