@@ -299,6 +299,7 @@ impl Provisioner {
             }
             (None, JobSeen::Ended { run: ended, why }) if ended == run => {
                 self.take_back_order(cluster).await?;
+                self.take_back_order(cluster).await?;
                 let why = why.map_or_else(String::new, |why| format!(": {why}"));
                 let message = format!(
                     "The run ended without saying what came of it{why}. What it had made is noted down, and the next run goes \

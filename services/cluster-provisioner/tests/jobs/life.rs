@@ -123,6 +123,8 @@ async fn a_run_that_vanishes_or_dies_without_a_word_is_recovered_or_told() {
     };
     assert_eq!((trouble.kind, trouble.reason.as_str()), (TroubleKind::Transient, "RunLost"));
     assert!(trouble.message.contains("needed more than 1.5 GiB of memory"), "{}", trouble.message);
+    let left = json!(world.api_server.all("secrets")).to_string();
+    assert!(!left.contains("aws-credentials"), "a run that is lost leaves no credential: {left}");
     assert!(
         !json!(world.api_server.all("secrets")).to_string().contains("aws-credentials"),
         "the credential is taken back"
