@@ -20,6 +20,9 @@ use vocabulary::{Secret, Trouble};
 /// Of what goes to standard error no more is kept.
 const LONGEST_LAST_WORDS: usize = 16 * 1024;
 
+/// Shorter words of a credential may well be words of anything else.
+const SHORTEST_SECRET: usize = 20;
+
 /// The program that does the work.
 #[derive(Debug, Clone)]
 pub struct Engine {
@@ -56,6 +59,10 @@ impl Engine {
 
     fn command(&self, folder: &Path, arguments: &[&str], environment: &[(&str, String)]) -> Command {
         let mut command = Command::new(&self.program);
+        // What it would write of its own accord shows every call with its headers, whatever the image has set.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TF_LOG")) {
+            command.env_remove(name);
+        }
         command
             .args(arguments)
             .current_dir(folder)
@@ -159,11 +166,42 @@ impl Running {
     }
 }
 
+/// The secrets of a run, for taking them out of what Terraform says.
+pub(super) struct Scrub(Vec<Secret>);
+
+impl Scrub {
+    /// Of files with a credential or a key: everything in them that is long and has letters and digits, but for addresses.
+    pub(super) fn of<'a>(files: impl Iterator<Item = &'a Secret>) -> Self {
+        let is_secret = |word: &&str| {
+            word.len() >= SHORTEST_SECRET
+                && word.contains(|c: char| c.is_ascii_digit())
+                && word.contains(|c: char| c.is_ascii_alphabetic())
+                && !word.contains("://")
+                && !word.contains('@')
+        };
+        let words = files.flat_map(|file| {
+            let lines = file.reveal().replace("\\n", "\n");
+            let words = lines.split(|c: char| c.is_whitespace() || ['"', '=', ','].contains(&c)).filter(is_secret);
+            words.map(Secret::new).collect::<Vec<_>>()
+        });
+        Self(words.collect())
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.reveal(), "••••"))
+    }
+
+    /// Shows people a line, without secrets.
+    pub(super) fn say(&self, line: &str) {
+        say(&self.scrub(line));
+    }
+}
+
 /// Shows people a line of what Terraform says, in its words for people.
-pub(super) fn log(line: &str) {
+pub(super) fn log(line: &str, scrub: &Scrub) {
     let words = serde_json::from_str::<Value>(line).ok();
     let words = words.as_ref().and_then(|said| said.get("@message")).and_then(Value::as_str).unwrap_or(line);
-    say(words);
+    scrub.say(words);
 }
 
 /// Shows people a line. That is what the log of the Job is.
@@ -171,4 +209,32 @@ pub(super) fn say(line: &str) {
     let printable: String = line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect();
     // Whoever reads the log may have gone; the run goes on.
     drop(writeln!(std::io::stdout().lock(), "{printable}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_the_run_are_taken_out_of_what_terraform_says_and_nothing_else_is() {
+        let files = [
+            "[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
+            r#"{"client_email":"kubeopera@acme-1234.iam.gserviceaccount.com","private_key":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END PRIVATE KEY-----\n"}"#,
+            "00112233445566778899aabbccddeeff",
+        ]
+        .map(Secret::new);
+        let scrub = Scrub::of(files.iter());
+
+        for secret in [
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "MIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU",
+            "00112233445566778899aabbccddeeff",
+        ] {
+            let scrubbed = scrub.scrub(&format!("it said \"{secret}\"!"));
+            assert!(scrubbed.starts_with("it said \"••••") && scrubbed.ends_with("••••\"!"), "{scrubbed}");
+        }
+        let plain =
+            "aws_vpc.this: kubeopera@acme-1234.iam.gserviceaccount.com may not; see -----BEGIN PRIVATE KEY-----";
+        assert_eq!(scrub.scrub(plain), plain);
+    }
 }

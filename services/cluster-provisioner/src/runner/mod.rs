@@ -30,7 +30,7 @@ pub(crate) use access::{is_own_account, renewed};
 pub use engine::Engine;
 pub use outputs::Outputs;
 
-use engine::{Ended, Heard, say};
+use engine::{Ended, Heard, Scrub, say};
 use state::{StateKeeper, too_large};
 
 /// How often to look whether the state has changed: what was made since the last look would be lost with the Pod.
@@ -257,6 +257,7 @@ impl Runner {
     ) -> Result<(), Stopped> {
         let (started, mut told_at, mut told) = (Instant::now(), Instant::now(), String::new());
         let mut said = Vec::new();
+        let scrub = Scrub::of(self.order.credential.values().chain([&self.order.key]));
         let mut running = self.engine.start(module, arguments, &self.environment())?;
         let mut stopping: Option<Trouble> = None;
         // Outside of the loop: however much Terraform says, it is looked at.
@@ -292,7 +293,7 @@ impl Runner {
             match line {
                 Heard::Line(line) => {
                     let heard = Said::of(&line);
-                    engine::log(&line);
+                    engine::log(&line, &scrub);
                     if let Some(progress) = progress.as_deref_mut() {
                         progress.hear(&heard, started.elapsed());
                     }
@@ -319,7 +320,7 @@ impl Runner {
             (Ended::Well, _) => Ok(()),
             (Ended::Badly, Some(why)) => Err(why.into()),
             (Ended::Badly, None) => {
-                running.last_words().lines().for_each(say);
+                running.last_words().lines().for_each(|line| scrub.say(line));
                 Err(failure(&said, &running.last_words()).into())
             }
         }
