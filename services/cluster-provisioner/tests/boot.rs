@@ -193,3 +193,21 @@ fn a_machine_that_boots_again_after_it_has_made_the_cluster_makes_no_other() {
     well(cluster.boots("control-plane", 0, &[]));
     assert_eq!(cluster.log(), ["cp-0 init"]);
 }
+
+#[test]
+fn no_program_is_called_with_a_secret_where_every_process_could_read_it() {
+    let cluster = Cluster::new(3);
+    well(cluster.boots("control-plane", 0, &[]));
+    let words = cluster.parameter("join/control-plane");
+    well(cluster.boots("control-plane", 1, &[]));
+
+    let called = fs::read_to_string(cluster.store().join("called")).unwrap();
+
+    assert!(called.contains("aws ssm put-parameter --name /kubeopera/7e9d3a1b/kubeconfig"), "{called}");
+    assert!(called.contains("kubeadm init phase upload-certs"), "{called}");
+    let [token, _, key] = words.split(' ').collect::<Vec<_>>()[..] else { panic!("{words}") };
+    let kubeconfig = cluster.parameter("kubeconfig");
+    for secret in [token, key, kubeconfig.lines().next().unwrap()] {
+        assert!(secret.len() > 8 && !called.contains(secret), "{secret}: {called}");
+    }
+}

@@ -2,6 +2,7 @@
 # Every program that a machine boots with and that this one must not run, by the name it is called by. What machines share
 # is in $STORE.
 set -eu
+echo "$(basename "$0") $*" >>"$STORE/called"
 log() { echo "$HOST $*" >>"$STORE/log"; }
 # Two at once would be one too many for etcd.
 alone() {
@@ -21,7 +22,8 @@ case "$(basename "$0") ${1:-}" in
 "aws ssm")
     file="$STORE/parameters/$(value_of --name "$@" | tr / _)"
     if [[ $2 == put-parameter ]]; then
-        value_of --value "$@" >"$file.new"
+        value=$(value_of --value "$@")
+        [[ $value == file://* ]] && cat "${value#file://}" >"$file.new" || echo "$value" >"$file.new"
         mv "$file.new" "$file"
     else
         cat "$file"

@@ -5,11 +5,14 @@ set -Eeuo pipefail
 
 readonly ADMIN=/etc/kubernetes/admin.conf
 readonly CONFIG=/etc/kubeopera/kubeadm.yaml
+readonly UPLOAD=/etc/kubeopera/upload-certs.yaml
 readonly PREDECESSOR_SECONDS="${PREDECESSOR_SECONDS:-1800}"
 
 get() { aws ssm get-parameter --name "$PARAMETERS/$1" --with-decryption --query Parameter.Value --output text; }
+# What a program is called with every process of the machine can read, so the value goes another way.
 put() { # name, type, value
-    aws ssm put-parameter --name "$PARAMETERS/$1" --type "$2" --tier Intelligent-Tiering --overwrite --value "$3" >/dev/null
+    printf '%s' "$3" | aws ssm put-parameter --name "$PARAMETERS/$1" --type "$2" --tier Intelligent-Tiering --overwrite \
+        --value file:///dev/stdin >/dev/null
 }
 # One line for people, and never a token.
 tell() {
@@ -118,7 +121,18 @@ publish() {
     put join/worker SecureString "$token sha256:$hash"
     if [[ $INDEX == 0 && $CONTROL_PLANE_COUNT != 1 ]]; then
         key=$(openssl rand -hex 32)
-        kubeadm init phase upload-certs --upload-certs --certificate-key "$key" --kubeconfig "$ADMIN" >/dev/null
+        (umask 077 && cat >"$UPLOAD" <<YAML
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: InitConfiguration
+certificateKey: $key
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+kubernetesVersion: $KUBERNETES_VERSION
+YAML
+        )
+        kubeadm init phase upload-certs --upload-certs --config "$UPLOAD" --kubeconfig "$ADMIN" >/dev/null
+        rm -f "$UPLOAD"
         put join/control-plane SecureString "$token sha256:$hash $key"
     fi
 }
