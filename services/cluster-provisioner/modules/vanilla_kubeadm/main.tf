@@ -63,11 +63,11 @@ resource "aws_instance" "control_plane" {
     })
   }))
 
-  # The cloud controller runs in a pod, which is two hops away.
+  # One hop, so that no pod borrows the rights of its node. The cloud controller is on the node's own network.
   metadata_options {
     http_tokens                 = "required"
     http_endpoint               = "enabled"
-    http_put_response_hop_limit = 2
+    http_put_response_hop_limit = 1
   }
 
   root_block_device {
