@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -33,8 +33,10 @@ const REFRESHED_WITHIN: Duration = Duration::from_secs(2);
 /// The view as it was drawn last.
 pub(crate) struct Fleet {
     drawn: watch::Sender<Arc<Drawing>>,
-    /// Something may have changed since it was drawn.
-    is_old: AtomicBool,
+    /// How often something may have changed.
+    changes: AtomicU64,
+    /// Of how many of them the drawing knows. Written only when it is there: whoever began one may go away before.
+    drawn_of: AtomicU64,
     /// One draws, the others wait for it.
     drawing: Mutex<()>,
     refreshed: Mutex<Option<(Instant, Vec<Late>)>>,
@@ -57,11 +59,23 @@ pub(crate) struct Drawing {
 impl Fleet {
     pub(crate) fn new() -> Self {
         let (drawn, _) = watch::channel(Arc::new(Drawing::nothing()));
-        Self { drawn, is_old: AtomicBool::new(true), drawing: Mutex::default(), refreshed: Mutex::default() }
+        Self {
+            drawn,
+            changes: AtomicU64::new(1),
+            drawn_of: AtomicU64::new(0),
+            drawing: Mutex::default(),
+            refreshed: Mutex::default(),
+        }
     }
 
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<Drawing>> {
         self.drawn.subscribe()
+    }
+
+    /// How many changes a drawing that begins now knows of, unless the last one knows of them all.
+    fn not_drawn(&self) -> Option<u64> {
+        let changes = self.changes.load(Ordering::Acquire);
+        (self.drawn_of.load(Ordering::Acquire) != changes).then_some(changes)
     }
 
     fn draw(&self, view: MultiCluster) -> Arc<Drawing> {
@@ -120,15 +134,13 @@ impl Drawing {
 impl Platform {
     /// The view from memory; drawn anew only if something may have changed.
     pub(crate) async fn multi_cluster(&self) -> Result<Arc<Drawing>, DbErr> {
-        if self.fleet.is_old.load(Ordering::Acquire) {
+        if self.fleet.not_drawn().is_some() {
             let _one = self.fleet.drawing.lock().await;
             // Somebody else may have drawn it meanwhile. What changes from now on makes it old again.
-            if self.fleet.is_old.swap(false, Ordering::AcqRel) {
-                if let Err(error) = self.catch_up().await {
-                    self.fleet.is_old.store(true, Ordering::Release);
-                    return Err(error);
-                }
+            if let Some(changes) = self.fleet.not_drawn() {
+                self.catch_up().await?;
                 self.fleet.draw(self.look_at_fleet(&[]));
+                self.fleet.drawn_of.store(changes, Ordering::Release);
             }
         }
         Ok(self.fleet.drawn())
@@ -189,7 +201,7 @@ pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: Cancellation
     loop {
         let mut pause = COALESCED;
         platform.listing.count(&platform.monitor.fleet());
-        fleet.is_old.store(true, Ordering::Release);
+        fleet.changes.fetch_add(1, Ordering::AcqRel);
         if fleet.drawn.receiver_count() > 0 {
             let began = Instant::now();
             if let Err(error) = platform.multi_cluster().await {

@@ -21,6 +21,7 @@ use super::{World, on_both_databases, world::until};
 on_both_databases! {
     the_view_brings_records_and_measurements_together
     a_view_that_did_not_change_is_not_sent_again
+    who_goes_away_while_the_view_is_drawn_leaves_no_old_one
     a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value
     many_who_ask_for_a_refresh_at_once_cause_few
     open_pages_are_told_the_rows_that_changed
@@ -168,6 +169,16 @@ async fn a_view_that_did_not_change_is_not_sent_again(world: World) {
         let answer = world.get(&format!("/api/v1/clusters/multi?{bad}"), &cookie).await;
         assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "query_invalid"), "{bad}");
     }
+}
+
+async fn who_goes_away_while_the_view_is_drawn_leaves_no_old_one(world: World) {
+    world.register(&world.log_in("operator").await).await;
+    let mut drawing = Box::pin(world.platform.multi_cluster());
+    assert!(futures::poll!(&mut drawing).is_pending(), "the database is asked first");
+
+    drop(drawing);
+
+    assert_eq!(world.platform.multi_cluster().await.unwrap().view().clusters.len(), 1);
 }
 
 async fn a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value(world: World) {
