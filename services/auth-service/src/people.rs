@@ -35,6 +35,10 @@ impl People for AuthService {
         let added = async {
             let tx = begin_write(&self.db).await?;
             let user = users::insert(&tx, username.as_str(), role, hash, (self.clock)()).await?;
+            // Whoever else knows a password must not be able to act under its owner's name for long.
+            if matches!(by, Actor::Person { .. }) {
+                users::make_password_one_time(&tx, user.id).await?;
+            }
             let entry = Entry::new(by, Action::AddUser, Outcome::Done).on(user.id).named(username);
             audit_log::append(&tx, entry).await?;
             tx.commit().await.map(|()| user.known())
@@ -113,7 +117,7 @@ impl People for AuthService {
             drop(tx);
             return self.refuse_change(by, user).await;
         }
-        users::set_password(&tx, user, hash).await.map_err(failed)?;
+        users::set_password(&tx, user, hash, false).await.map_err(failed)?;
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
         let person = users::Model { password_is_one_time: false, ..person };
         let session = session::begin(&tx, &person, address, now).await.map_err(failed)?;
@@ -132,10 +136,11 @@ impl People for AuthService {
         }
         let hash = self.hash_of_new(new, &person.username).await?;
         let tx = begin_write(&self.db).await.map_err(failed)?;
-        if !users::set_password(&tx, user, hash).await.map_err(failed)? {
+        if !users::set_password(&tx, user, hash, true).await.map_err(failed)? {
             return Err(PeopleError::NoSuchUser);
         }
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
+        access_tokens::delete_all_of(&tx, user).await.map_err(failed)?;
         let entry = Entry::new(by, Action::ResetPassword, Outcome::Done).on(user).named(&person.username);
         audit_log::append(&tx, entry.changing(&["password"])).await.map_err(failed)?;
         tx.commit().await.map_err(failed)

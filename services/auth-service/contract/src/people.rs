@@ -152,7 +152,8 @@ pub trait People: Send + Sync {
     /// Everybody, by name.
     async fn people(&self) -> Result<Vec<Person>, PeopleError>;
 
-    /// Adds somebody who can log in from now on.
+    /// Adds somebody who can log in from now on. A password that another person chose is good for choosing one of their
+    /// own.
     async fn add_user(
         &self,
         by: &Actor,
@@ -175,7 +176,7 @@ pub trait People: Send + Sync {
         new: &Secret,
     ) -> Result<Session, PeopleError>;
 
-    /// Gives somebody another password, which ends all their sessions.
+    /// Gives somebody another password, good for choosing one of their own. It ends all their sessions and tokens.
     async fn reset_password(&self, by: &Actor, user: Uuid, new: &Secret) -> Result<(), PeopleError>;
 
     /// Open sessions, the last used first.

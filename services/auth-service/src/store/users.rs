@@ -136,11 +136,16 @@ pub(crate) async fn set_standing(
     changed.filter(Column::Id.eq(id)).exec(db).await.map(|_| ())
 }
 
-/// Says whether there is such a user with a password.
-pub(crate) async fn set_password(db: &impl ConnectionTrait, id: Uuid, hash: PasswordHash) -> Result<bool, DbErr> {
+/// Says whether there is such a user with a password. One that is good for nothing but choosing another is one-time.
+pub(crate) async fn set_password(
+    db: &impl ConnectionTrait,
+    id: Uuid,
+    hash: PasswordHash,
+    is_one_time: bool,
+) -> Result<bool, DbErr> {
     let changed = Entity::update_many()
         .col_expr(Column::PasswordHash, hash.into())
-        .col_expr(Column::PasswordIsOneTime, Expr::value(false));
+        .col_expr(Column::PasswordIsOneTime, Expr::value(is_one_time));
     let theirs = changed.filter(Column::Id.eq(id)).filter(Column::Issuer.is_null());
     Ok(theirs.exec(db).await?.rows_affected > 0)
 }

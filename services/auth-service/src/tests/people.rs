@@ -3,7 +3,7 @@
 use auth_service_contract::{AccessTokens, Auth, AuthError, People, PeopleError, PersonChange, Role, Whose};
 use jiff::SignedDuration;
 use uuid::Uuid;
-use vocabulary::Secret;
+use vocabulary::{Actor, Secret};
 
 use super::{BY, PASSWORD, World, from_there, name, on_both_databases};
 use crate::{session, throttle};
@@ -18,7 +18,8 @@ on_both_databases! {
     two_administrators_who_demote_each_other_at_once_leave_one
     changing_ones_password_ends_every_session_but_the_new_one
     ones_password_cannot_be_guessed_by_changing_it
-    a_password_reset_by_an_administrator_ends_all_sessions
+    a_password_reset_by_an_administrator_ends_sessions_and_tokens_and_is_for_choosing_another
+    a_person_who_is_added_by_another_chooses_a_password_of_their_own
     sessions_are_listed_and_ended_by_name_by_whose_they_are
     nobody_and_nothing_unknown_is_changed
 }
@@ -175,14 +176,31 @@ async fn ones_password_cannot_be_guessed_by_changing_it(world: World) {
     assert!(world.log_in("ada", PASSWORD, "10.0.0.2").await.is_ok(), "the password is the old one");
 }
 
-async fn a_password_reset_by_an_administrator_ends_all_sessions(world: World) {
+async fn a_password_reset_by_an_administrator_ends_sessions_and_tokens_and_is_for_choosing_another(world: World) {
     let session = world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
+    let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
+    let ada = session.user.id;
+    let token = world.auth.make_token(&BY, ada, &"CI".parse().unwrap(), tomorrow).await.unwrap().secret;
+    let reset = Secret::new(OTHER_PASSWORD);
 
-    world.auth.reset_password(&BY, session.user.id, &Secret::new(OTHER_PASSWORD)).await.unwrap();
+    world.auth.reset_password(&BY, ada, &reset).await.unwrap();
 
     assert_eq!(world.auth.session(&session.token).await, Err(AuthError::NoSession));
+    assert_eq!(world.auth.token(&token).await, Err(AuthError::NoSession));
     assert_eq!(world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap_err(), AuthError::WrongCredentials);
-    assert!(world.log_in("ada", OTHER_PASSWORD, "10.0.0.1").await.is_ok());
+    assert!(world.log_in("ada", OTHER_PASSWORD, "10.0.0.1").await.unwrap().must_change_password);
+    let own = world.auth.change_password(&from_there(), ada, &reset, &Secret::new(PASSWORD)).await.unwrap();
+    assert!(!own.must_change_password);
+    assert!(!world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap().must_change_password);
+}
+
+async fn a_person_who_is_added_by_another_chooses_a_password_of_their_own(world: World) {
+    let ada = world.person("ada").await.user;
+    let by = Actor::Person { id: ada.id, username: ada.username, role: ada.role, address: "10.0.0.7".to_owned() };
+
+    world.auth.add_user(&by, &name("bob"), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
+
+    assert!(world.log_in("bob", PASSWORD, "10.0.0.1").await.unwrap().must_change_password);
 }
 
 async fn sessions_are_listed_and_ended_by_name_by_whose_they_are(world: World) {
