@@ -3,8 +3,22 @@
 locals {
   arn_of_parameters = "arn:${data.aws_partition.here.partition}:ssm:${var.region}:${data.aws_caller_identity.us.account_id}:parameter${local.parameters}"
 
+  # Session Manager is the way in when something has to be looked at: it needs no open port and no key. AWS's own policy
+  # for it (AmazonSSMManagedInstanceCore) would let every machine read every parameter of the account.
+  session_manager = {
+    actions = [
+      "ssm:UpdateInstanceInformation",
+      "ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
+      "ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
+      "ec2messages:AcknowledgeMessage", "ec2messages:DeleteMessage", "ec2messages:FailMessage",
+      "ec2messages:GetEndpoint", "ec2messages:GetMessages", "ec2messages:SendReply",
+    ]
+    resources = ["*"]
+  }
+
   statements = {
     control-plane = [
+      local.session_manager,
       {
         actions   = ["ssm:GetParameter", "ssm:PutParameter"]
         resources = ["${local.arn_of_parameters}/*"]
@@ -34,6 +48,7 @@ locals {
       },
     ]
     worker = [
+      local.session_manager,
       {
         actions   = ["ssm:GetParameter"]
         resources = ["${local.arn_of_parameters}/join/worker"]
@@ -84,13 +99,6 @@ resource "aws_iam_role_policy" "node" {
   name     = "kubeopera"
   role     = aws_iam_role.node[each.key].id
   policy   = data.aws_iam_policy_document.node[each.key].json
-}
-
-# Session Manager is the way in when something has to be looked at: it needs no open port and no key.
-resource "aws_iam_role_policy_attachment" "session" {
-  for_each   = local.statements
-  role       = aws_iam_role.node[each.key].name
-  policy_arn = "arn:${data.aws_partition.here.partition}:iam::aws:policy/AmazonSSMManagedInstanceCore"
 }
 
 resource "aws_iam_instance_profile" "node" {

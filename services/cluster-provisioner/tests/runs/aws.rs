@@ -61,6 +61,14 @@ async fn a_vanilla_cluster_is_reached_once_its_control_plane_has_published_its_k
     for kind in ["aws_lb_target_group_attachment", "aws_autoscaling_group", "aws_launch_template"] {
         assert!(state.contains(kind), "{kind}");
     }
+    for resource in world.state()["resources"].as_array().unwrap() {
+        assert_ne!(resource["type"], "aws_iam_role_policy_attachment", "nobody's own policies are given to machines");
+        for instance in resource["instances"].as_array().unwrap() {
+            if resource["type"] == "aws_iam_role_policy" {
+                only_its_own_parameters(instance, &parameter(""));
+            }
+        }
+    }
     let machines = world.state()["resources"].as_array().unwrap().clone();
     let control_plane = machines.iter().find(|one| one["type"] == "aws_instance").unwrap();
     let user_data = control_plane["instances"][0]["attributes"]["user_data_base64"].as_str().unwrap();
@@ -69,4 +77,28 @@ async fn a_vanilla_cluster_is_reached_once_its_control_plane_has_published_its_k
 
     assert_eq!(world.destroy(1).await, RunResult::Succeeded);
     assert_eq!(world.known(), 0);
+}
+
+/// A worker gets at what it joins with, and no machine at what is another cluster's.
+fn only_its_own_parameters(policy: &serde_json::Value, own: &str) {
+    let role = policy["index_key"].as_str().unwrap();
+    let document: serde_json::Value = serde_json::from_str(policy["attributes"]["policy"].as_str().unwrap()).unwrap();
+    let all = |value: &serde_json::Value| -> Vec<String> {
+        let several = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        several.iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+    };
+    let readable: Vec<_> = document["Statement"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| {
+            all(&one["Action"])
+                .iter()
+                .any(|action| action.contains('*') && !action.starts_with("elastic") || action.contains("Parameter"))
+        })
+        .flat_map(|one| all(&one["Resource"]))
+        .collect();
+    let expected = if role == "worker" { "join/worker" } else { "*" };
+    let [parameters] = &readable[..] else { panic!("{role}: {readable:?}") };
+    assert!(parameters.ends_with(&format!(":parameter{own}{expected}")), "{role}: {parameters}");
 }
