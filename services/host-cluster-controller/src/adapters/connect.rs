@@ -99,13 +99,7 @@ pub(super) fn checked_kubeconfig(
     options: KubeconfigOptions,
 ) -> Result<ValidKubeconfig, Trouble> {
     if !is_own(cluster, name, secret) {
-        return Err(Trouble::rejected(
-            "SecretNotPermitted",
-            format!(
-                "Secret {NAMESPACE}/{name} is not this cluster's own. If it should be, mark it: `kubectl -n {NAMESPACE} \
-                 label secret {name} {LABEL_CLUSTER_ID}={cluster}`."
-            ),
-        ));
+        return Err(not_own(cluster, name, "SecretNotPermitted"));
     }
     let secret_in_words = format!("Secret {NAMESPACE}/{name}");
     let none = BTreeMap::new();
@@ -117,7 +111,47 @@ pub(super) fn checked_kubeconfig(
 pub(super) fn is_own(cluster: ClusterId, name: &SecretName, secret: &SecretObject) -> bool {
     let marked = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
     marked.map_or_else(
-        || [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret()].contains(&name.to_string()),
+        || {
+            let own = [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret(), cluster.registry_pull_secret()];
+            own.contains(&name.to_string())
+        },
         |marked| *marked == cluster.to_string(),
     )
+}
+
+/// Why another's Secret is not read, and how to make it this cluster's.
+pub(super) fn not_own(cluster: ClusterId, name: &SecretName, reason: &'static str) -> Trouble {
+    Trouble::rejected(
+        reason,
+        format!(
+            "Secret {NAMESPACE}/{name} is not this cluster's own. If it should be, mark it: `kubectl -n {NAMESPACE} \
+             label secret {name} {LABEL_CLUSTER_ID}={cluster}`."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_a_clusters_own_by_its_name_or_by_its_mark_and_a_mark_counts_more() {
+        let (cluster, other) = (ClusterId::random(), ClusterId::random());
+        let is_own = |name: &str, marked: Option<ClusterId>| {
+            let mut secret = SecretObject::default();
+            secret.metadata.labels = marked.map(|id| [(LABEL_CLUSTER_ID.to_owned(), id.to_string())].into());
+            name.parse().is_ok_and(|name| is_own(cluster, &name, &secret))
+        };
+
+        for name in [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret(), cluster.registry_pull_secret()] {
+            assert!(is_own(&name, None), "{name}");
+            assert!(is_own(&name, Some(cluster)), "{name}");
+            assert!(!is_own(&name, Some(other)), "{name}");
+        }
+        assert!(!is_own("of-somebody-else", None));
+        assert!(is_own("of-somebody-else", Some(cluster)));
+        for name in [other.kubeconfig_secret(), other.registry_pull_secret()] {
+            assert!(!is_own(&name, None), "{name}");
+        }
+    }
 }

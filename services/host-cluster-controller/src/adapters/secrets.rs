@@ -16,7 +16,7 @@ use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
 use super::{
     DOCKER_CONFIG, KUBEOPERA, MANAGED_BY,
-    connect::{checked_kubeconfig, is_own, secret, text_of, version_of},
+    connect::{checked_kubeconfig, is_own, not_own, secret, text_of, version_of},
     git_secret,
 };
 use crate::{
@@ -119,10 +119,8 @@ impl Secrets for ManagementSecrets {
 
     async fn registry_credential(&self, cluster: ClusterId, name: &SecretName) -> Result<Secret, Trouble> {
         let secret = self.existing(name).await?;
-        let is_of = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
-        if is_of.is_some_and(|other| *other != cluster.to_string()) {
-            let why = format!("Secret {NAMESPACE}/{name} is another cluster's. Name one of this cluster's own.");
-            return Err(Trouble::rejected("RegistryCredentialNotPermitted", why));
+        if !is_own(cluster, name, &secret) {
+            return Err(not_own(cluster, name, "RegistryCredentialNotPermitted"));
         }
         let credential = text_of(&secret, DOCKER_CONFIG);
         credential.filter(is_docker_config).ok_or_else(|| {
