@@ -4,7 +4,7 @@ use host_cluster_controller_crd::{HostCluster, HostClusterSpec};
 use jiff::Timestamp;
 use sea_orm::{
     ActiveValue::Set,
-    DatabaseTransaction, ExprTrait, QuerySelect, UpdateMany,
+    DatabaseTransaction, ExprTrait, QueryOrder, QuerySelect, UpdateMany,
     entity::prelude::*,
     sea_query::{Func, LikeExpr},
 };
@@ -12,7 +12,7 @@ use serde::Serialize;
 use service_kit::database::Micros;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-use vocabulary::{ClusterId, ClusterLabels, ClusterName, SecretName, hex};
+use vocabulary::{ClusterId, ClusterLabels, ClusterName, GitUrl, SecretName, hex};
 
 use super::revisions;
 
@@ -152,7 +152,7 @@ pub(crate) async fn by_name(db: &impl ConnectionTrait, name: &ClusterName) -> Re
 }
 
 /// A cluster with the same folder in a repository, or with one that lies in it or around it, whatever the case of its
-/// letters: on some systems two folders that differ only in case are one.
+/// letters: on some systems two folders that differ only in case are one. A repository is the same under each of its URLs.
 pub(crate) async fn sharing_tree(
     db: &impl ConnectionTrait,
     git_url: &str,
@@ -163,8 +163,20 @@ pub(crate) async fn sharing_tree(
     let lower = || Expr::expr(Func::lower(Expr::col(Column::GitPath)));
     let within = path.replace('_', "\\_") + "/%";
     let shares = lower().is_in(around).or(lower().like(LikeExpr::new(within).escape('\\')));
-    let other = Entity::find().filter(Column::GitUrl.eq(git_url).and(shares)).one(db).await?;
+    let others = Entity::find().filter(shares).order_by_asc(Column::Id).all(db).await?;
+    let other = others.into_iter().find(|other| is_same_repository(&other.git_url, git_url));
     other.map(Record::try_from).transpose()
+}
+
+/// Whether two URLs are of one repository as far as can be told from them: scheme, user and port follow from how one logs
+/// in, and most servers take the path with and without `.git`.
+fn is_same_repository(one: &str, other: &str) -> bool {
+    let place = |url: &str| {
+        let url: GitUrl = url.parse().ok()?;
+        let path = url.url().path().trim_matches('/').trim_end_matches(".git").to_owned();
+        Some((url.url().host_str()?.to_ascii_lowercase(), path))
+    };
+    one == other || place(one).is_some_and(|one| Some(one) == place(other))
 }
 
 /// Whether a name, or the Git path that would come with it, is taken.
@@ -174,9 +186,7 @@ pub(crate) async fn is_taken(
     git_url: &str,
     git_path: &str,
 ) -> Result<bool, DbErr> {
-    let same_tree = Column::GitUrl.eq(git_url).and(Column::GitPath.eq(git_path));
-    let taken = Entity::find().filter(Column::Name.eq(name.as_str()).or(same_tree)).one(db).await?;
-    Ok(taken.is_some())
+    Ok(by_name(db, name).await?.is_some() || sharing_tree(db, git_url, git_path).await?.is_some())
 }
 
 /// Those of some clusters that are on record, in no order.

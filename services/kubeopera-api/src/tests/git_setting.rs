@@ -14,6 +14,7 @@ on_both_databases! {
     a_credential_goes_to_the_secret_of_its_repository_and_leaves_only_as_what_is_not_secret
     clusters_stay_where_they_are_and_new_ones_go_to_the_chosen_repository
     another_credential_reaches_the_clusters_that_are_in_the_repository
+    a_repository_is_the_same_under_each_of_its_urls
     without_a_credential_the_one_that_is_stored_is_used_and_never_for_another_server
     what_is_not_acceptable_is_refused_by_its_field_and_nothing_is_stored
     a_repository_is_tried_as_given_or_as_it_is_set
@@ -193,6 +194,32 @@ async fn another_credential_reaches_the_clusters_that_are_in_the_repository(worl
     assert_eq!(world.secret(&moved["gitCredentialsSecretRef"])["password"], "CANARY-token-of-start-9999");
     assert_eq!((&moved["gitOpsRepoURL"], &moved["gitOpsPath"]), (url, &of_start["gitOpsPath"]));
     assert_eq!(world.spec("chosen"), chosen, "its repository is another");
+}
+
+async fn a_repository_is_the_same_under_each_of_its_urls(world: World) {
+    let administrator = world.log_in("administrator").await;
+    world.choose(&administrator, &repository("CANARY-token-of-acme-1234")).await;
+    world.connect(&administrator, "north").await;
+    world.others.add("south.acme.com", &ApiServer::of_cluster("south-uid"));
+    let south = json!({"name": "south", "provider": "aws", "region": "eu-north-1", "git_path": "fluxcd/clusters/north",
+        "kubeconfig": kubeconfig(&[("south", "south.acme.com")]).to_string()});
+    let (private_key, _) = ssh_key("");
+    let deploy_key = json!({"type": "ssh", "private_key": private_key, "known_hosts": HOST_KEY});
+
+    for (url, credential) in [
+        ("https://GIT.acme.com/platform/clusters/", token("CANARY-token-of-acme-1234")),
+        ("git@git.acme.com:platform/clusters.git", deploy_key),
+    ] {
+        let chosen = world.choose(&administrator, &json!({"url": url, "credential": credential})).await;
+        assert_eq!(chosen.status, StatusCode::OK, "{chosen:?}");
+        let refused = world.change(Method::POST, "/api/v1/clusters/connect", &administrator, &south).await;
+        assert_eq!((refused.status, refused.code().as_str()), (StatusCode::CONFLICT, "git_path_in_use"), "{url}");
+    }
+
+    let another = json!({"url": "https://git.acme.com/platform/others.git", "credential": token("CANARY-token-1234")});
+    world.choose(&administrator, &another).await;
+    let connected = world.change(Method::POST, "/api/v1/clusters/connect", &administrator, &south).await;
+    assert_eq!(connected.status, StatusCode::CREATED, "{connected:?}");
 }
 
 async fn without_a_credential_the_one_that_is_stored_is_used_and_never_for_another_server(world: World) {
