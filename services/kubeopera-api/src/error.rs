@@ -9,7 +9,11 @@ use sea_orm::DbErr;
 use service_kit::Problem;
 use vocabulary::{ClusterName, Trouble};
 
-use crate::{settings::Refusal, store::audit::Action, verdict::Finding};
+use crate::{
+    settings::Refusal,
+    store::audit::{Action, Outcome},
+    verdict::Finding,
+};
 
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +78,39 @@ pub(crate) enum AppError {
     Trouble(#[from] Trouble),
     #[error("the database did not do it")]
     Database(#[from] DbErr),
+}
+
+impl AppError {
+    /// What the audit log says of it: a rule refused, or something of ours failed. None if there is nothing to refuse
+    /// anything on, and for what was written down where it was found.
+    pub(crate) const fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::NoSuchCluster
+            | Self::People(PeopleError::NoSuchUser | PeopleError::NoSuchSession | PeopleError::NoSuchToken)
+            | Self::Credential(CredentialError::NoSuchCredential) => None,
+            // By whoever checks passwords and rights, counts attempts, or keeps credentials.
+            Self::NoSession
+            | Self::Forbidden
+            | Self::SessionRequired
+            | Self::TooOften { .. }
+            | Self::Auth(AuthError::NoSession | AuthError::WrongCredentials)
+            | Self::People(PeopleError::Auth(AuthError::NoSession | AuthError::WrongCredentials))
+            | Self::Credential(CredentialError::InUse { .. })
+            | Self::CredentialInUse { .. } => None,
+            Self::Trouble(_)
+            | Self::Database(_)
+            | Self::Auth(AuthError::Unavailable)
+            | Self::People(PeopleError::Auth(AuthError::Unavailable))
+            | Self::SingleSignOn(SingleSignOnError::ProviderUnavailable)
+            | Self::Credential(
+                CredentialError::Unreadable | CredentialError::CloudUnreachable { .. } | CredentialError::Unavailable,
+            )
+            | Self::NewCredential(
+                CredentialError::Unreadable | CredentialError::CloudUnreachable { .. } | CredentialError::Unavailable,
+            ) => Some(Outcome::Failed),
+            _ => Some(Outcome::Denied),
+        }
+    }
 }
 
 impl From<AppError> for Problem {

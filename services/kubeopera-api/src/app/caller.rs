@@ -152,6 +152,22 @@ impl Platform {
         Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Asked).await?)
     }
 
+    /// Has something judged and done, and writes down in one row why it was not: `denied` for a refusal, `failed` for a
+    /// trouble of ours. What was done writes its own row with the change.
+    pub(super) async fn judged<T>(
+        &self,
+        caller: &Caller,
+        action: Action,
+        object: Option<String>,
+        doing: impl Future<Output = Result<T, AppError>> + Send,
+    ) -> Result<T, AppError> {
+        let done = doing.await;
+        if let Some(outcome) = done.as_ref().err().and_then(AppError::outcome) {
+            audit::write(&self.db, caller.actor(), action, object, outcome).await?;
+        }
+        done
+    }
+
     /// Has something done elsewhere than in the database: it is written down before, and what came of it after.
     pub(super) async fn told<T>(
         &self,
@@ -162,9 +178,8 @@ impl Platform {
     ) -> Result<T, AppError> {
         let object = object.to_string();
         self.asked(caller, action, &object).await?;
-        let done = doing.await;
-        let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Failed };
-        audit::write(&self.db, caller.actor(), action, Some(object), outcome).await?;
-        done
+        let done = self.judged(caller, action, Some(object.clone()), doing).await?;
+        audit::write(&self.db, caller.actor(), action, Some(object), Outcome::Done).await?;
+        Ok(done)
     }
 }

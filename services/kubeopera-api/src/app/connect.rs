@@ -46,20 +46,16 @@ impl Platform {
     pub(crate) async fn connect(&self, caller: &Caller, key: Option<&str>, wanted: Wanted) -> Result<Joined, AppError> {
         self.permit(caller, Action::ConnectCluster).await?;
         let id = key.map_or_else(ClusterId::random, |key| id_of(caller.user.id, key));
-        if let Some(cluster) = self.connected_before(caller, id, &wanted).await? {
-            return Ok(Joined { cluster, is_new: false });
-        }
-        self.spend(caller, Action::TryToConnect, self.allowances.connects).await?;
-        match self.connect_new(caller, id, &wanted).await {
-            Ok(is_new) => {
-                let cluster = self.look_at(id).await?.ok_or(AppError::NoSuchCluster)?;
-                Ok(Joined { cluster, is_new })
+        let connect = async {
+            if let Some(cluster) = self.connected_before(caller, id, &wanted).await? {
+                return Ok(Joined { cluster, is_new: false });
             }
-            Err(error) => {
-                audit::write(&self.db, caller.actor(), Action::ConnectCluster, None, Outcome::Denied).await?;
-                Err(error)
-            }
-        }
+            self.spend(caller, Action::TryToConnect, self.allowances.connects).await?;
+            let is_new = self.connect_new(caller, id, &wanted).await?;
+            let cluster = self.look_at(id).await?.ok_or(AppError::NoSuchCluster)?;
+            Ok(Joined { cluster, is_new })
+        };
+        self.judged(caller, Action::ConnectCluster, None, connect).await
     }
 
     /// Whether the cluster is new, or was connected by the same request at the same time.

@@ -67,21 +67,15 @@ impl Platform {
     ) -> Result<Joined, AppError> {
         self.permit(caller, Action::CreateCluster).await?;
         let id = key.map_or_else(ClusterId::random, |key| id_of(caller.user.id, key));
-        if let Some(record) = clusters::by_id(&self.db, id).await? {
-            self.same_request(caller, &record, &wanted).await?;
+        let create = async {
+            let is_new = match clusters::by_id(&self.db, id).await? {
+                Some(record) => self.same_request(caller, &record, &wanted).await.map(|()| false)?,
+                None => self.create_new(caller, id, wanted).await?,
+            };
             let cluster = self.look_at(id).await?.ok_or(AppError::NoSuchCluster)?;
-            return Ok(Joined { cluster, is_new: false });
-        }
-        match self.create_new(caller, id, wanted).await {
-            Ok(is_new) => {
-                let cluster = self.look_at(id).await?.ok_or(AppError::NoSuchCluster)?;
-                Ok(Joined { cluster, is_new })
-            }
-            Err(error) => {
-                audit::write(&self.db, caller.actor(), Action::CreateCluster, None, Outcome::Denied).await?;
-                Err(error)
-            }
-        }
+            Ok(Joined { cluster, is_new })
+        };
+        self.judged(caller, Action::CreateCluster, None, create).await
     }
 
     async fn create_new(&self, caller: &Caller, id: ClusterId, wanted: ClusterWanted) -> Result<bool, AppError> {

@@ -24,7 +24,9 @@ impl Platform {
         secret: NewSecret,
     ) -> Result<SavedCredential, AppError> {
         self.permit(caller, Action::AddCredential).await?;
-        Ok(self.auth.add_credential(&caller.actor(), label, secret).await?)
+        let by = caller.actor();
+        let add = async { Ok(self.auth.add_credential(&by, label, secret).await?) };
+        self.judged(caller, Action::AddCredential, None, add).await
     }
 
     /// Gives one another label or another secret; what is `None` stays.
@@ -36,7 +38,9 @@ impl Platform {
         secret: Option<NewSecret>,
     ) -> Result<Credential, AppError> {
         self.permit(caller, Action::ChangeCredential).await?;
-        Ok(self.auth.change_credential(&caller.actor(), credential, label, secret).await?)
+        let by = caller.actor();
+        let change = async { Ok(self.auth.change_credential(&by, credential, label, secret).await?) };
+        self.judged(caller, Action::ChangeCredential, Some(credential.to_string()), change).await
     }
 
     /// Asks the cloud who one is.

@@ -36,11 +36,13 @@ impl Platform {
         wanted: Description,
     ) -> Result<Cluster, AppError> {
         self.permit(caller, Action::ChangeCluster).await?;
-        match self.describe_at_once(caller, id, seen, wanted).await {
-            Ok(()) => {}
-            Err(AppError::Database(error)) if is_unique_violation(&error) => return Err(AppError::NameTaken),
-            Err(error) => return Err(error),
-        }
+        let describe = async {
+            match self.describe_at_once(caller, id, seen, wanted).await {
+                Err(AppError::Database(error)) if is_unique_violation(&error) => Err(AppError::NameTaken),
+                described => described,
+            }
+        };
+        self.judged(caller, Action::ChangeCluster, Some(id.to_string()), describe).await?;
         self.outbox_filled.notify_one();
         self.events.mark(id);
         self.look_at(id).await?.ok_or(AppError::NoSuchCluster)

@@ -89,8 +89,14 @@ impl Platform {
 
     /// Chooses the repository for new clusters, and gives those that are in it already the credential.
     pub(crate) async fn choose_git(&self, caller: &Caller, given: GivenRepository) -> Result<GitSetting, AppError> {
+        self.permit(caller, Action::ChangeGitSetting).await?;
+        self.judged(caller, Action::ChangeGitSetting, None, self.choose_this_git(caller, given)).await?;
+        self.outbox_filled.notify_one();
+        self.git_setting_now().await
+    }
+
+    async fn choose_this_git(&self, caller: &Caller, given: GivenRepository) -> Result<(), AppError> {
         let action = Action::ChangeGitSetting;
-        self.permit(caller, action).await?;
         let url = git_url::parsed(&given.url)?;
         let present = self.git_repository(&self.db).await?;
         let (credentials_secret, credential) = match given.credential {
@@ -117,9 +123,7 @@ impl Platform {
             }
         }
         audit::write(&tx, caller.actor(), action, Some(chosen.url.to_string()), Outcome::Done).await?;
-        tx.commit().await?;
-        self.outbox_filled.notify_one();
-        self.git_setting_now().await
+        Ok(tx.commit().await?)
     }
 
     /// Goes back to the repository of KubeOpera's start.
@@ -142,21 +146,7 @@ impl Platform {
     ) -> Result<RepositoryCheck, AppError> {
         let action = Action::CheckGitSetting;
         self.permit(caller, action).await?;
-        let present = self.git_repository(&self.db).await?;
-        let destination = match given {
-            None => self.destination(present).await?,
-            Some(GivenRepository { url, branch, credential: None }) if url.trim() == present.url.as_str() => {
-                self.destination(GitRepository { branch, ..present }).await?
-            }
-            Some(GivenRepository { url, branch, credential }) => {
-                let url = git_url::parsed(&url)?;
-                let credential = match credential {
-                    Some(given) => given.judged(&url, Purpose::Try)?,
-                    None => self.credential_of_before(&present, &url).await?,
-                };
-                Destination { url, branch, credential }
-            }
-        };
+        let destination = self.judged(caller, action, None, self.destination_to_check(given)).await?;
         let url = destination.url.to_string();
         let check = async {
             let checked = tokio::time::timeout(CHECK_WITHIN, self.scaffolder.check(&destination)).await;
@@ -166,6 +156,24 @@ impl Platform {
             })??)
         };
         self.told(caller, action, &url, check).await
+    }
+
+    async fn destination_to_check(&self, given: Option<GivenRepository>) -> Result<Destination, AppError> {
+        let present = self.git_repository(&self.db).await?;
+        match given {
+            None => self.destination(present).await,
+            Some(GivenRepository { url, branch, credential: None }) if url.trim() == present.url.as_str() => {
+                self.destination(GitRepository { branch, ..present }).await
+            }
+            Some(GivenRepository { url, branch, credential }) => {
+                let url = git_url::parsed(&url)?;
+                let credential = match credential {
+                    Some(given) => given.judged(&url, Purpose::Try)?,
+                    None => self.credential_of_before(&present, &url).await?,
+                };
+                Ok(Destination { url, branch, credential })
+            }
+        }
     }
 
     async fn destination(&self, repository: GitRepository) -> Result<Destination, AppError> {

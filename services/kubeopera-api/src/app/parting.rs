@@ -57,36 +57,39 @@ impl Platform {
     pub(crate) async fn disconnect(&self, caller: &Caller, id: ClusterId) -> Result<Cluster, AppError> {
         self.permit(caller, Action::DisconnectCluster).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
-        let phase = self.observed.resource(id).and_then(|resource| resource.status.as_ref()?.phase);
-        if phase == Some(Phase::Provisioning) && record.removing_since.is_none() {
-            return Err(AppError::Busy);
-        }
-        if record.removing_since.is_some() && self.is_being_destroyed(id).await? {
-            return Err(AppError::BeingRemoved);
-        }
-        self.part(caller, &record, Action::DisconnectCluster, Due::Removal).await
+        let part = async {
+            let phase = self.observed.resource(id).and_then(|resource| resource.status.as_ref()?.phase);
+            if phase == Some(Phase::Provisioning) && record.removing_since.is_none() {
+                return Err(AppError::Busy);
+            }
+            if record.removing_since.is_some() && self.is_being_destroyed(id).await? {
+                return Err(AppError::BeingRemoved);
+            }
+            self.part(caller, &record, Action::DisconnectCluster, Due::Removal).await
+        };
+        self.judged(caller, Action::DisconnectCluster, Some(told(&record)), part).await
     }
 
     /// Deletes a cluster that KubeOpera provisioned, with its infrastructure. `name` is what somebody typed to confirm it.
     pub(crate) async fn delete_cluster(&self, caller: &Caller, id: ClusterId, name: &str) -> Result<Cluster, AppError> {
         self.permit(caller, Action::DeleteCluster).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
-        let refusal = if record.is_host {
-            Some(AppError::HostProtected)
-        } else if record.spec.mode == Mode::ConnectExisting {
-            Some(AppError::NotProvisioned)
-        } else if record.name.as_str() != name {
-            Some(AppError::NotConfirmed)
-        } else if record.removing_since.is_some() && !self.is_being_destroyed(id).await? {
-            Some(AppError::BeingRemoved)
-        } else {
-            None
+        let part = async {
+            if record.is_host {
+                return Err(AppError::HostProtected);
+            }
+            if record.spec.mode == Mode::ConnectExisting {
+                return Err(AppError::NotProvisioned);
+            }
+            if record.name.as_str() != name {
+                return Err(AppError::NotConfirmed);
+            }
+            if record.removing_since.is_some() && !self.is_being_destroyed(id).await? {
+                return Err(AppError::BeingRemoved);
+            }
+            self.part(caller, &record, Action::DeleteCluster, Due::Destruction).await
         };
-        if let Some(refusal) = refusal {
-            audit::write(&self.db, caller.actor(), Action::DeleteCluster, Some(told(&record)), Outcome::Denied).await?;
-            return Err(refusal);
-        }
-        self.part(caller, &record, Action::DeleteCluster, Due::Destruction).await
+        self.judged(caller, Action::DeleteCluster, Some(told(&record)), part).await
     }
 
     async fn part(&self, caller: &Caller, record: &Record, action: Action, due: Due) -> Result<Cluster, AppError> {

@@ -14,7 +14,8 @@ impl Platform {
         Ok(self.auth.people().await?)
     }
 
-    /// Adds somebody.
+    /// Adds somebody. Like all that decides who gets in, it takes a person: a token that fell into wrong hands must not let
+    /// others in.
     pub(crate) async fn add_user(
         &self,
         caller: &Caller,
@@ -22,8 +23,10 @@ impl Platform {
         role: Role,
         password: &Secret,
     ) -> Result<Person, AppError> {
-        self.permit(caller, Action::AddUser).await?;
-        Ok(self.auth.add_user(&caller.actor(), username, role, password).await?)
+        self.permit_in_person(caller, Action::AddUser).await?;
+        let by = caller.actor();
+        let add = async { Ok(self.auth.add_user(&by, username, role, password).await?) };
+        self.judged(caller, Action::AddUser, None, add).await
     }
 
     /// Gives somebody another role, or keeps them from logging in.
@@ -33,8 +36,10 @@ impl Platform {
         user: Uuid,
         change: PersonChange,
     ) -> Result<Person, AppError> {
-        self.permit(caller, Action::ChangeUser).await?;
-        Ok(self.auth.change_user(&caller.actor(), user, change).await?)
+        self.permit_in_person(caller, Action::ChangeUser).await?;
+        let by = caller.actor();
+        let change = async { Ok(self.auth.change_user(&by, user, change).await?) };
+        self.judged(caller, Action::ChangeUser, Some(user.to_string()), change).await
     }
 
     /// Changes one's own password, which needs the present one. The session that is returned takes the place of all
@@ -46,12 +51,16 @@ impl Platform {
         new: &Secret,
     ) -> Result<Session, AppError> {
         self.permit_in_person(caller, Action::ChangeOwnPassword).await?;
-        Ok(self.auth.change_password(&caller.actor(), caller.user.id, current, new).await?)
+        let (by, own) = (caller.actor(), caller.user.id);
+        let change = async { Ok(self.auth.change_password(&by, own, current, new).await?) };
+        self.judged(caller, Action::ChangeOwnPassword, Some(own.to_string()), change).await
     }
 
-    /// Gives somebody else another password.
+    /// Gives somebody else another password, good for choosing one of their own.
     pub(crate) async fn reset_password(&self, caller: &Caller, user: Uuid, new: &Secret) -> Result<(), AppError> {
-        self.permit(caller, Action::ResetPassword).await?;
-        Ok(self.auth.reset_password(&caller.actor(), user, new).await?)
+        self.permit_in_person(caller, Action::ResetPassword).await?;
+        let by = caller.actor();
+        let reset = async { Ok(self.auth.reset_password(&by, user, new).await?) };
+        self.judged(caller, Action::ResetPassword, Some(user.to_string()), reset).await
     }
 }

@@ -42,6 +42,10 @@ impl Platform {
     /// the number of clicks. The answer waits for no write to Kubernetes.
     pub(crate) async fn register(&self, caller: &Caller) -> Result<Registered, AppError> {
         self.permit(caller, Action::RegisterCluster).await?;
+        self.judged(caller, Action::RegisterCluster, None, self.register_this(caller)).await
+    }
+
+    async fn register_this(&self, caller: &Caller) -> Result<Registered, AppError> {
         let discovery = tokio::time::timeout(LOOK_WITHIN, kube_kit::discover(&self.client)).await.map_err(|_| {
             Trouble::transient(
                 "DiscoveryTimedOut",

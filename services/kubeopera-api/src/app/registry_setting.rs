@@ -29,7 +29,8 @@ impl Platform {
         let action = Action::ChangeRegistrySetting;
         self.permit(caller, action).await?;
         audit::write(&self.db, caller.actor(), action, None, Outcome::Asked).await?;
-        let outcome = if registry_pull::unset(&self.client).await? { Outcome::Done } else { Outcome::Unchanged };
+        let unset = async { Ok(registry_pull::unset(&self.client).await?) };
+        let outcome = if self.judged(caller, action, None, unset).await? { Outcome::Done } else { Outcome::Unchanged };
         Ok(audit::write(&self.db, caller.actor(), action, None, outcome).await?)
     }
 }

@@ -32,16 +32,16 @@ impl Platform {
         let action = Action::ReplaceKubeconfig;
         self.permit(caller, action).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
-        refuse_without_kubeconfig(&record)?;
-        self.spend(caller, Action::TryToConnect, self.allowances.connects).await?;
-        let outcome = match self.replace(caller, &record, kubeconfig, context).await {
-            Ok(Kept::Before) => Ok(Outcome::Unchanged),
-            Ok(Kept::Now | Kept::Another) => Ok(Outcome::Done),
-            Err(error) => Err(error),
+        let replace = async {
+            refuse_without_kubeconfig(&record)?;
+            self.spend(caller, Action::TryToConnect, self.allowances.connects).await?;
+            self.replace(caller, &record, kubeconfig, context).await
         };
-        let told = outcome.as_ref().copied().unwrap_or(Outcome::Denied);
-        audit::write(&self.db, caller.actor(), action, Some(id.to_string()), told).await?;
-        outcome?;
+        let outcome = match self.judged(caller, action, Some(id.to_string()), replace).await? {
+            Kept::Before => Outcome::Unchanged,
+            Kept::Now | Kept::Another => Outcome::Done,
+        };
+        audit::write(&self.db, caller.actor(), action, Some(id.to_string()), outcome).await?;
         self.events.mark(id);
         self.look_at(id).await?.ok_or(AppError::NoSuchCluster)
     }

@@ -18,10 +18,11 @@ impl Platform {
     /// Asks host-cluster-controller for another attempt now instead of when the next one is due.
     pub(crate) async fn retry(&self, caller: &Caller, id: ClusterId) -> Result<Cluster, AppError> {
         self.permit(caller, Action::RetryCluster).await?;
-        let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
-        if record.removing_since.is_some() {
-            return Err(AppError::BeingRemoved);
-        }
+        let check = async {
+            let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
+            if record.removing_since.is_some() { Err(AppError::BeingRemoved) } else { Ok(()) }
+        };
+        self.judged(caller, Action::RetryCluster, Some(id.to_string()), check).await?;
         let now = Timestamp::now();
         let asked = serde_json::json!({"metadata": {"annotations": {ANNOTATION_RETRY_REQUESTED: now.to_string()}}});
         let params = PatchParams { field_manager: Some("kubeopera-api".to_owned()), ..PatchParams::default() };

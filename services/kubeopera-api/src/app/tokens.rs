@@ -25,7 +25,9 @@ impl Platform {
         expires_at: Timestamp,
     ) -> Result<MadeToken, AppError> {
         self.permit_in_person(caller, Action::MakeToken).await?;
-        Ok(self.auth.make_token(&caller.actor(), caller.user.id, label, expires_at).await?)
+        let by = caller.actor();
+        let make = async { Ok(self.auth.make_token(&by, caller.user.id, label, expires_at).await?) };
+        self.judged(caller, Action::MakeToken, None, make).await
     }
 
     /// Ends a token: one's own, or as an administrator anybody's.

@@ -13,6 +13,7 @@ use super::{
 
 on_both_databases! {
     every_change_and_every_refusal_is_written_down_with_who_and_what_came_of_it
+    what_a_rule_refuses_is_one_row_denied_and_what_fails_one_row_failed
     what_changes_something_elsewhere_is_written_down_before
     what_cannot_be_written_down_is_not_done
     administrators_read_it_page_after_page_and_find_what_they_look_for
@@ -91,6 +92,69 @@ async fn every_change_and_every_refusal_is_written_down_with_who_and_what_came_o
     assert_eq!((rows[4].object.as_ref(), rows[5].object.as_ref()), (Some(&id), Some(&id)));
     assert!(!format!("{rows:?}").contains("CANARY"));
     audit_log::verify(world.platform.db.clone(), None).await.unwrap();
+}
+
+async fn what_a_rule_refuses_is_one_row_denied_and_what_fails_one_row_failed(world: World) {
+    let cookie = world.log_in("administrator").await;
+    let own = format!("/api/v1/users/{}", world.user("administrator").await);
+    let viewer = format!("/api/v1/users/{}", world.user("viewer").await);
+    let cluster = format!("/api/v1/clusters/{}", world.register(&cookie).await.json()["id"].as_str().unwrap());
+    let key = json!({"type": "aws_access_key", "access_key_id": "AKIACANARY0KEY0ID0WX",
+        "secret_access_key": "CANARYsecret/access+key0123456789ABCDEFG"});
+    let credential = json!({"label": "AWS", "secret": key});
+    world.change(Method::POST, "/api/v1/credentials", &cookie, &credential).await;
+    let name = world.get(&cluster, &cookie).await.json()["name"].clone();
+    let repository = json!({"url": "http://git.acme.com/x.git", "credential": {"type": "basic", "password": "CANARY"}});
+    let user = json!({"username": "viewer", "role": "viewer", "password": PASSWORD});
+    let (retry, disconnect) = (format!("{cluster}/retry"), format!("{cluster}/disconnect"));
+    let before = world.audit().await.len();
+
+    for (method, path, body, code) in [
+        (Method::POST, "/api/v1/users", user, "name_taken"),
+        (Method::PATCH, &*own, json!({"role": "viewer"}), "last_administrator"),
+        (Method::PUT, &*format!("{viewer}/password"), json!({"password": "CANARY-shor"}), "password_not_acceptable"),
+        (
+            Method::POST,
+            "/api/v1/tokens",
+            json!({"label": "CI", "expires_at": "2020-01-01T00:00:00Z"}),
+            "expiry_not_acceptable",
+        ),
+        (Method::POST, "/api/v1/credentials", credential, "label_taken"),
+        (Method::PUT, "/api/v1/settings/git", repository.clone(), "git_url_invalid"),
+        (Method::POST, "/api/v1/settings/git/check", json!({"repository": repository}), "git_url_invalid"),
+        (Method::DELETE, &*cluster, json!({"name": name}), "host_cluster_protected"),
+    ] {
+        assert_eq!(world.change(method, path, &cookie, &body).await.code(), code, "{path}");
+    }
+    world.api_server.be_down(true);
+    assert_eq!(world.register(&cookie).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    world.api_server.be_down(false);
+    world.call(Method::POST, &disconnect, Some(&cookie)).await;
+    assert_eq!(world.register(&cookie).await.code(), "being_removed");
+    assert_eq!(world.call(Method::POST, &retry, Some(&cookie)).await.code(), "being_removed");
+    let nobody = "/api/v1/clusters/7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11/retry";
+    assert_eq!(world.call(Method::POST, nobody, Some(&cookie)).await.code(), "no_such_cluster");
+
+    let rows = world.audit().await.split_off(before);
+    let seen: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.outcome.as_str())).collect();
+    assert_eq!(
+        seen,
+        [
+            ("add_user", "denied"),
+            ("change_user", "denied"),
+            ("reset_password", "denied"),
+            ("make_token", "denied"),
+            ("add_credential", "denied"),
+            ("change_git_setting", "denied"),
+            ("check_git_setting", "denied"),
+            ("delete_cluster", "denied"),
+            ("register_cluster", "failed"),
+            ("disconnect_cluster", "done"),
+            ("register_cluster", "denied"),
+            ("retry_cluster", "denied"),
+        ]
+    );
+    assert!(!format!("{rows:?}").contains("CANARY"));
 }
 
 async fn what_changes_something_elsewhere_is_written_down_before(world: World) {

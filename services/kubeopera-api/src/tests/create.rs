@@ -143,6 +143,8 @@ async fn the_same_request_is_done_once_however_often_it_is_sent(world: World) {
         let reused = world.create_with_key(&cookie, key, &with(eks("north", &saved), &change)).await;
         assert_eq!(reused.code(), "idempotency_key_reused", "{change}");
     }
+    let rows = world.told().await;
+    assert_eq!(rows.iter().filter(|row| row.contains("|create_cluster||denied|")).count(), 5, "{rows:#?}");
     assert_eq!((world.dump("clusters").await.len(), world.bound(&other).await.len()), (2, 0));
 }
 

@@ -134,6 +134,9 @@ async fn a_change_says_what_it_was_made_to(world: World) {
         let refused = world.describe(&path, &cookie, other, &body).await;
         assert_eq!((refused.status.as_u16(), refused.code().as_str()), (412, "changed_meanwhile"), "{other}");
     }
+    let rows = world.told().await;
+    let denied = rows.iter().filter(|row| row.contains("|change_cluster|") && row.contains("|denied|")).count();
+    assert_eq!(denied, 5, "{rows:#?}");
     let nobody = "/api/v1/clusters/7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
     assert_eq!(world.describe(nobody, &cookie, &tag, &body).await.code(), "no_such_cluster");
     let same = world.describe(&path, &cookie, &tag, &json!({"name": "north"})).await;

@@ -318,5 +318,10 @@ async fn a_cluster_is_not_disconnected_while_it_is_provisioned(world: World) {
     let refused = world.disconnect(&cookie, &id).await;
 
     assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "cluster_busy"));
+    let rows = world.told().await;
+    assert!(
+        rows.last().is_some_and(|row| row.contains("|disconnect_cluster|") && row.contains("|denied|")),
+        "{rows:#?}"
+    );
     assert_eq!(world.delete(&cookie, &id, "cloud").await.status, StatusCode::ACCEPTED);
 }

@@ -1,6 +1,6 @@
 //! Users, their passwords and their sessions.
 
-use http::{Method, StatusCode, header};
+use http::{Method, Request, StatusCode, header};
 use serde_json::json;
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
 on_both_databases! {
     an_administrator_adds_people_changes_their_role_and_disables_them
     a_field_that_breaks_a_rule_is_named_with_the_rule
+    a_field_that_is_there_twice_is_refused
     the_last_administrator_stays_one_and_is_told_what_to_do
     ones_own_password_needs_the_present_one_and_begins_a_new_session
     an_administrator_resets_the_password_of_somebody_else
@@ -30,6 +31,7 @@ async fn an_administrator_adds_people_changes_their_role_and_disables_them(world
     let again = world.change(Method::POST, "/api/v1/users", &administrator, &body).await;
     assert_eq!((again.status, again.code().as_str()), (StatusCode::CONFLICT, "name_taken"));
     let grace = world.log_in("grace").await;
+    assert_eq!(world.get("/api/v1/clusters", &grace).await.code(), "password_change_required");
 
     let changed = world.change(Method::PATCH, &path, &administrator, &json!({"role": "operator"})).await;
     assert_eq!((changed.status, changed.json()["role"].as_str().unwrap()), (StatusCode::OK, "operator"));
@@ -76,6 +78,18 @@ async fn a_field_that_breaks_a_rule_is_named_with_the_rule(world: World) {
         let missing = world.change(Method::PATCH, &path, &administrator, &json!({"disabled": true})).await;
         assert_eq!((missing.status.as_u16(), missing.code().as_str()), (404, "no_such_user"), "{id}");
     }
+}
+
+async fn a_field_that_is_there_twice_is_refused(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let twice = format!(r#"{{"username": "grace", "role": "viewer", "password": "{PASSWORD}", "role": "operator"}}"#);
+    let request = Request::post("/api/v1/users").header(header::COOKIE, &administrator);
+    let request = request.header(header::CONTENT_TYPE, "application/json");
+
+    let refused = world.send(request.body(twice.into()).unwrap()).await;
+
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (422, "field_invalid"), "{refused:?}");
+    assert_eq!(world.dump("users").await.len(), 3);
 }
 
 async fn the_last_administrator_stays_one_and_is_told_what_to_do(world: World) {
@@ -126,7 +140,9 @@ async fn an_administrator_resets_the_password_of_somebody_else(world: World) {
     assert_eq!(reset.status, StatusCode::NO_CONTENT);
     assert!(!reset.headers.contains_key(header::SET_COOKIE), "the administrator stays who they are");
     assert_eq!(world.get("/api/v1/session", &viewer).await.code(), "session_expired");
-    assert_eq!(world.try_log_in("viewer", NEW_PASSWORD).await.status, StatusCode::OK);
+    let anew = world.try_log_in("viewer", NEW_PASSWORD).await;
+    assert_eq!((anew.status, &anew.json()["must_change_password"]), (StatusCode::OK, &json!(true)));
+    assert_eq!(world.get("/api/v1/clusters", &cookie_of(&anew)).await.code(), "password_change_required");
 }
 
 async fn sessions_are_listed_and_ended_by_their_owner_or_an_administrator(world: World) {

@@ -12,6 +12,7 @@ on_both_databases! {
     a_token_counts_whatever_a_browser_would_say_and_a_cookie_beside_it_does_not
     what_is_no_good_token_lets_nobody_in
     a_token_makes_no_other_token_and_changes_no_password
+    a_token_lets_nobody_in_and_changes_nobody
     tokens_are_shown_once_listed_and_revoked
 }
 
@@ -114,6 +115,29 @@ async fn a_token_makes_no_other_token_and_changes_no_password(world: World) {
     let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("denied")).count(), 2, "{rows:#?}");
     world.log_in("administrator").await;
+}
+
+async fn a_token_lets_nobody_in_and_changes_nobody(world: World) {
+    let (token, _) = world.token_of(&world.log_in("administrator").await).await;
+    let viewer = format!("/api/v1/users/{}", world.user("viewer").await);
+    let before = world.dump("users").await;
+
+    for (method, path, body) in [
+        (Method::POST, "/api/v1/users", json!({"username": "eve", "role": "viewer", "password": "CANARY-eves-horse"})),
+        (Method::PATCH, &*viewer, json!({"role": "platform_administrator"})),
+        (Method::PUT, &*format!("{viewer}/password"), json!({"password": "CANARY-eves-horse"})),
+    ] {
+        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let refused = world.send(request.body(Body::from(body.to_string())).unwrap()).await;
+        assert_eq!((refused.status, refused.code().as_str()), (StatusCode::FORBIDDEN, "session_required"), "{path}");
+    }
+
+    assert_eq!(world.dump("users").await, before);
+    let rows = world.told().await;
+    for action in ["|add_user|", "|change_user|", "|reset_password|"] {
+        assert_eq!(rows.iter().filter(|row| row.contains(action) && row.contains("|denied|")).count(), 1, "{action}");
+    }
 }
 
 async fn tokens_are_shown_once_listed_and_revoked(world: World) {
