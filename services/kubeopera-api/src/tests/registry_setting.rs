@@ -13,6 +13,7 @@ on_both_databases! {
     the_same_request_with_another_registry_is_another_request
     what_is_no_registry_credential_is_refused_by_its_field_and_nothing_is_stored
     a_credential_of_a_cluster_that_nobody_knows_goes
+    no_annotation_of_a_secret_repeats_what_is_in_it
     changes_are_written_down_without_the_password
 }
 
@@ -163,6 +164,23 @@ async fn a_credential_of_a_cluster_that_nobody_knows_goes(world: World) {
     let mut wanted = ["registry-pull", kept["registryPullSecretRef"].as_str().unwrap()];
     wanted.sort_unstable();
     assert_eq!(names, wanted);
+}
+
+async fn no_annotation_of_a_secret_repeats_what_is_in_it(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let git = json!({"url": "https://git.acme.com/x.git", "credential": {"type": "basic", "password": "CANARY-git"}});
+    world.change(Method::PUT, "/api/v1/settings/git", &administrator, &git).await;
+    let own = credential("CANARY-own");
+    world.set_registry(&administrator, "CANARY-of-platform").await;
+    world.change(Method::POST, CONNECT, &administrator, &world.cluster_with_registry("north", &own)).await;
+
+    let secrets = world.api_server.secrets();
+
+    assert_eq!(secrets.len(), 4, "Git, registry, the cluster's own registry, kubeconfig: {secrets:?}");
+    for secret in secrets {
+        let metadata = secret["metadata"].to_string();
+        assert!(!metadata.contains("last-applied") && !metadata.contains("CANARY"), "{metadata}");
+    }
 }
 
 async fn changes_are_written_down_without_the_password(world: World) {
