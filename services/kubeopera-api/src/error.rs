@@ -82,21 +82,24 @@ pub(crate) enum AppError {
 
 impl AppError {
     /// What the audit log says of it: a rule refused, or something of ours failed. None if there is nothing to refuse
-    /// anything on, and for what was written down where it was found.
+    /// anything on, and for what was written down by whoever checks passwords and rights, counts attempts, or keeps
+    /// credentials.
     pub(crate) const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::NoSuchCluster
-            | Self::People(PeopleError::NoSuchUser | PeopleError::NoSuchSession | PeopleError::NoSuchToken)
-            | Self::Credential(CredentialError::NoSuchCredential) => None,
-            // By whoever checks passwords and rights, counts attempts, or keeps credentials.
-            Self::NoSession
+            | Self::NoSession
             | Self::Forbidden
             | Self::SessionRequired
             | Self::TooOften { .. }
+            | Self::CredentialInUse { .. }
             | Self::Auth(AuthError::NoSession | AuthError::WrongCredentials)
-            | Self::People(PeopleError::Auth(AuthError::NoSession | AuthError::WrongCredentials))
-            | Self::Credential(CredentialError::InUse { .. })
-            | Self::CredentialInUse { .. } => None,
+            | Self::Credential(CredentialError::NoSuchCredential | CredentialError::InUse { .. })
+            | Self::People(
+                PeopleError::NoSuchUser
+                | PeopleError::NoSuchSession
+                | PeopleError::NoSuchToken
+                | PeopleError::Auth(AuthError::NoSession | AuthError::WrongCredentials),
+            ) => None,
             Self::Trouble(_)
             | Self::Database(_)
             | Self::Auth(AuthError::Unavailable)

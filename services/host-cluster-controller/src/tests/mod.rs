@@ -111,7 +111,7 @@ async fn a_status_that_somebody_else_wrote_is_put_right_and_told_and_conditions_
         |memory: &Memory| memory.state().events.iter().filter(|event| event.contains("StatusOverwritten")).count();
 
     change(&|status| {
-        status.conditions.push(Condition { type_: "acme.com/Audited".into(), ..published.conditions[0].clone() })
+        status.conditions.push(Condition { type_: "acme.com/Audited".into(), ..published.conditions[0].clone() });
     });
     reconcile(ID, &world).await.unwrap();
     assert_eq!(told(&memory), 0);

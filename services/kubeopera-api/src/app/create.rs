@@ -67,14 +67,15 @@ impl Platform {
     ) -> Result<Joined, AppError> {
         self.permit(caller, Action::CreateCluster).await?;
         let id = key.map_or_else(ClusterId::random, |key| id_of(caller.user.id, key));
-        let create = async {
+        // In a box, as what it waits for is large.
+        let create = Box::pin(async {
             let is_new = match clusters::by_id(&self.db, id).await? {
                 Some(record) => self.same_request(caller, &record, &wanted).await.map(|()| false)?,
                 None => self.create_new(caller, id, wanted).await?,
             };
             let cluster = self.look_at(id).await?.ok_or(AppError::NoSuchCluster)?;
             Ok(Joined { cluster, is_new })
-        };
+        });
         self.judged(caller, Action::CreateCluster, None, create).await
     }
 
