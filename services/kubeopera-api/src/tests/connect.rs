@@ -92,7 +92,7 @@ async fn a_cluster_is_connected_with_the_very_bytes_that_were_supplied(world: Wo
     assert_eq!((&spec["adminEmail"], &spec["adminUsername"]), (&json!("admin@acme.com"), &json!("admin")));
     let typed = serde_json::from_value(resource.clone()).unwrap();
     host_cluster_controller_crd::ValidSpec::of(&typed).expect("the controller would refuse it");
-    for table in ["clusters", "outbox", "audit_log"] {
+    for table in ["clusters", "outbox", "audit_entries"] {
         let rows = world.dump(table).await.concat();
         assert!(!rows.contains("CANARY") && !rows.contains("api.acme.com"), "{table}: {rows}");
     }
@@ -208,7 +208,7 @@ async fn nothing_is_stored_unless_the_kubeconfig_can_be_used(world: World) {
         assert_eq!((refused.status.as_u16(), refused.code().as_str()), (status, code), "{refused:?}");
         world.nothing_is_stored().await;
     }
-    let rows = world.dump("audit_log").await;
+    let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("|connect_cluster||denied|")).count(), 6, "{rows:#?}");
 
     // KubeOpera's own API server is away: nothing can be kept.
