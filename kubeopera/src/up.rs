@@ -324,7 +324,7 @@ impl Options {
         cluster: &kube::Config,
     ) -> anyhow::Result<TreeRepository> {
         if let (Some(url), Some(secret)) = (&self.git_url, &self.git_credentials_secret) {
-            return TreeRepository::named(url.clone(), secret.clone());
+            return TreeRepository::named(url.clone(), secret.clone())?.marked(client).await;
         }
         let address = match self.git_address {
             Some(address) => address,
