@@ -27,7 +27,7 @@ pub(crate) fn field<'a>(file: &'a str, name: &str) -> &'a str {
     file.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": ")).unwrap()
 }
 
-/// The token of a ServiceAccount of this name, which is cluster-admin or may do nothing.
+/// The token of a `ServiceAccount` of this name, which is cluster-admin or may do nothing.
 pub(crate) async fn token(client: &kube::Client, name: &str, is_admin: bool) -> String {
     let accounts = Api::<ServiceAccount>::namespaced(client.clone(), NAMESPACE);
     let mut account = ServiceAccount::default();

@@ -66,6 +66,7 @@ fn with(mut resource: Value, pointer: &str, value: Value) -> Value {
 }
 
 /// Examples that both must judge alike, each with the verdict.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn corpus() -> Vec<(&'static str, Value, bool)> {
     let long = "x".repeat(254);
     vec![
