@@ -1,14 +1,15 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { TriangleAlert } from 'lucide-react'
-import { memo, type ReactNode, useEffect, useRef } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import type { Cluster } from '@/api/model'
 import { dollars, percent } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { cardClass } from '@/ui/card'
+import { Cell } from '@/ui/cell'
 import { SpaceRow, useRowsInView } from '@/ui/rows-in-view'
 import { SortHead } from '@/ui/sort-head'
 import { ClusterMenu } from './cluster-menu'
+import { healthInk, NodesReady } from './figures'
 import { type FleetView, type SortKey, usualDirection } from './fleet-view'
 import { HostChip } from './host-chip'
 import { StatusBadge } from './status-badge'
@@ -129,14 +130,7 @@ const Row = memo(function Row({ cluster, index, linked }: { cluster: Cluster; in
       </Cell>
       <Cell>{version ? versionName(version) : <Unknown />}</Cell>
       <Cell number>
-        {nodes ? (
-          <span className={clsx('inline-flex items-center gap-1', nodes.ready < nodes.total && 'text-warn-fg')}>
-            {nodes.ready < nodes.total && <TriangleAlert aria-hidden className="size-3.5" />}
-            {nodes.ready.toLocaleString()}/{nodes.total.toLocaleString()}
-          </span>
-        ) : (
-          <Unknown />
-        )}
+        <NodesReady nodes={nodes} />
       </Cell>
       <Cell number>{health ? <Health health={health} /> : <Unknown />}</Cell>
       <Cell number>{cpu?.percent != null ? <High value={cpu.percent} /> : <Unknown />}</Cell>
@@ -151,25 +145,10 @@ const Row = memo(function Row({ cluster, index, linked }: { cluster: Cluster; in
   )
 })
 
-function Cell({ number, children }: { number?: boolean; children: ReactNode }) {
-  return (
-    <td
-      className={clsx(
-        'whitespace-nowrap border-line border-b px-2.5 text-fg-2 tabular-nums group-last:border-0',
-        number && 'text-right',
-      )}
-    >
-      {children}
-    </td>
-  )
-}
-
-const ink = { green: 'text-ok-fg', amber: 'text-warn-fg', red: 'text-bad-fg' }
-
 function Health({ health }: { health: NonNullable<Cluster['health']> }) {
   return (
     <span
-      className={clsx('font-semibold', ink[health.colour])}
+      className={clsx('font-semibold', healthInk[health.colour])}
       title={`${health.score.toLocaleString()} of 100, ${health.colour}`}
     >
       {Math.round(health.score)}

@@ -3,12 +3,14 @@ import clsx from 'clsx'
 import { TriangleAlert } from 'lucide-react'
 import { memo, type ReactNode, useMemo } from 'react'
 import type { MultiClusterRow } from '@/api/model'
+import { healthInk, NodesReady } from '@/clusters/figures'
 import { HostChip } from '@/clusters/host-chip'
 import { Unknown } from '@/clusters/unknown'
 import { dollars, percent } from '@/format/numbers'
 import { providerName } from '@/format/provider'
 import { Ago } from '@/ui/ago'
 import { cardClass } from '@/ui/card'
+import { Cell } from '@/ui/cell'
 import { SpaceRow, useRowsInView } from '@/ui/rows-in-view'
 import { SortHead } from '@/ui/sort-head'
 import { arrangedRows, type MultiSort, type MultiView, orderOf, turned } from './multi-view'
@@ -120,14 +122,7 @@ const Row = memo(function Row({ row, index, heardAt }: RowProps) {
       </th>
       <Cell number>{health ? <Health health={health} /> : <Unknown />}</Cell>
       <Cell number>
-        {nodes ? (
-          <span className={clsx('inline-flex items-center gap-1', nodes.ready < nodes.total && 'text-warn-fg')}>
-            {nodes.ready < nodes.total && <TriangleAlert aria-hidden className="size-3.5" />}
-            {nodes.ready.toLocaleString()}/{nodes.total.toLocaleString()}
-          </span>
-        ) : (
-          <Unknown />
-        )}
+        <NodesReady nodes={nodes} />
       </Cell>
       <Usage usage={cpu} why={row.not_measured} />
       <Usage usage={memory} why={row.not_measured} />
@@ -170,24 +165,9 @@ const Row = memo(function Row({ row, index, heardAt }: RowProps) {
   )
 })
 
-function Cell({ number, children }: { number?: boolean; children: ReactNode }) {
-  return (
-    <td
-      className={clsx(
-        'whitespace-nowrap border-line border-b px-2.5 text-fg-2 tabular-nums group-last:border-0',
-        number && 'text-right',
-      )}
-    >
-      {children}
-    </td>
-  )
-}
-
-const ink = { green: 'text-ok-fg', amber: 'text-warn-fg', red: 'text-bad-fg' }
-
 function Health({ health }: { health: NonNullable<MultiClusterRow['health']> }) {
   return (
-    <span className={clsx('font-semibold', ink[health.colour])} title={`${health.score.toLocaleString()} of 100`}>
+    <span className={clsx('font-semibold', healthInk[health.colour])} title={`${health.score.toLocaleString()} of 100`}>
       {Math.round(health.score)}
       <span className="sr-only"> of 100, {health.colour}</span>
     </span>

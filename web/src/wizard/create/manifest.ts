@@ -1,5 +1,5 @@
 import * as rules from '@/form/rules'
-import { optionalLine, orExample, yaml } from '../yaml'
+import { applyHostCluster, orExample, yaml } from '../yaml'
 import { type Order, VANILLA } from './create'
 
 const modes: Record<string, string> = {
@@ -18,28 +18,14 @@ export function createCommands(order: Order, gitUrl: string): string {
   const nodes = /^\d+$/.test(order.node_count) ? order.node_count : '2'
   const controlPlanes =
     topology === VANILLA ? `\n    controlPlaneCount: ${Number.parseInt(order.control_plane_count, 10) || 1}` : ''
-  return `ID=$(cat /proc/sys/kernel/random/uuid)
-kubectl apply -f - <<EOF
-apiVersion: kubeopera.io/v1alpha1
-kind: HostCluster
-metadata:
-  name: "$ID"
-  namespace: kubeopera-system
-  labels:
-    kubeopera.io/cluster-name: ${yaml(name)}
-spec:
-  clusterID: "$ID"
-  mode: ${modes[topology] ?? 'provision_vanilla'}
-  provider: ${yaml(orExample(order.provider, word, 'aws'))}
+  const own = `  provider: ${yaml(orExample(order.provider, word, 'aws'))}
   region: ${yaml(orExample(order.region, word, 'eu-north-1'))}
   provisioning:
     topology: ${topology}${controlPlanes}
     nodeCount: ${nodes}
     instanceType: ${yaml(orExample(order.instance_type, word, 't3.medium'))}
     kubernetesVersion: ${yaml(orExample(order.kubernetes_version, word, '1.34.4'))}
-    credentialRef: ${order.credential_id ? yaml(order.credential_id) : '<id of the cloud credential>'}
-  gitOpsRepoURL: ${yaml(gitUrl)}
-  gitOpsPath: ${yaml(orExample(order.git_path, rules.gitPath, `fluxcd/clusters/${name}`))}
-  gitCredentialsSecretRef: gitops-iac-credentials${optionalLine('domain', order.domain, rules.domain)}${optionalLine('adminEmail', order.admin_email, rules.email)}${optionalLine('adminUsername', order.admin_username, rules.username)}
-EOF`
+    credentialRef: ${order.credential_id ? yaml(order.credential_id) : '<id of the cloud credential>'}`
+  return `ID=$(cat /proc/sys/kernel/random/uuid)
+${applyHostCluster(order, name, gitUrl, modes[topology] ?? 'provision_vanilla', own)}`
 }
