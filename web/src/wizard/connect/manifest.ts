@@ -10,15 +10,18 @@ interface Chosen {
   gitUrl: string
 }
 
+/** The name that makes the Secret the cluster's own: it has the beginning of the id. */
+const SECRET = `hostcluster-\${ID%%-*}-input-kubeconfig`
+
 /** The form as commands for a terminal. */
 export function connectCommands({ details, context, gitUrl }: Chosen): string {
   const name = orExample(details.name, rules.clusterName, 'my-cluster')
   const literal = context === null ? '' : ` \\\n  --from-literal=context=${quoted(context)}`
   const own = `  provider: ${yaml(orExample(details.provider, rules.provider, 'aws'))}
   region: ${yaml(orExample(details.region, rules.region, 'eu-north-1'))}
-  connectKubeconfigSecretRef: hostcluster-$ID-input-kubeconfig`
+  connectKubeconfigSecretRef: ${SECRET}`
   return `ID=$(cat /proc/sys/kernel/random/uuid)
-kubectl create secret generic "hostcluster-$ID-input-kubeconfig" \\
+kubectl create secret generic "${SECRET}" \\
   -n kubeopera-system --from-file=kubeconfig=${name}.kubeconfig${literal}
 ${applyHostCluster(details, name, gitUrl, 'connect_existing', own)}`
 }
