@@ -1,14 +1,10 @@
-//! Counts of attempts to log in. The table is bounded: whoever comes with endless names and addresses only pushes out
-//! the oldest counts.
+//! Counts of attempts to log in.
 
 use jiff::Timestamp;
-use sea_orm::{
-    ActiveValue::Set, DatabaseConnection, ExprTrait, QueryOrder, QuerySelect, entity::prelude::*, sea_query::OnConflict,
-};
+use sea_orm::{ActiveValue::Set, DatabaseConnection, ExprTrait, entity::prelude::*, sea_query::OnConflict};
 use service_kit::database::{Micros, begin_write};
 
-/// More counts than this are not kept.
-const MOST: u64 = 20_000;
+use super::bounded::make_room;
 
 mod entity {
     #![allow(missing_docs, unreachable_pub, reason = "SeaORM's derive makes the items")]
@@ -49,13 +45,7 @@ pub(crate) async fn count(
     forgotten: Timestamp,
 ) -> Result<[Counted; 2], DbErr> {
     let tx = begin_write(db).await?;
-    Entity::delete_many().filter(Column::Since.lte(Micros::from(forgotten))).exec(&tx).await?;
-    if Entity::find().count(&tx).await? >= MOST {
-        let nth = Entity::find().order_by_asc(Column::Since).offset(MOST / 10).limit(1).one(&tx).await?;
-        if let Some(nth) = nth {
-            Entity::delete_many().filter(Column::Since.lte(nth.since)).exec(&tx).await?;
-        }
-    }
+    make_room::<Entity>(&tx, Column::Since, forgotten).await?;
     let [account, address] = keys;
     let counted = [count_one(&tx, account, now).await?, count_one(&tx, address, now).await?];
     tx.commit().await?;

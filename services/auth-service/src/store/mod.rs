@@ -2,6 +2,7 @@
 
 pub(crate) mod access_tokens;
 pub(crate) mod attempts;
+mod bounded;
 pub(crate) mod credential_uses;
 pub(crate) mod credentials;
 pub(crate) mod departures;
