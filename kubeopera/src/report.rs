@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use k8s_monitor_contract::{CostTotal, MultiCluster, Row, RowResource, Standing, Summary};
 use reqwest::StatusCode;
+use service_kit::outbound::{self, BodyError};
 use url::Url;
 use vocabulary::Secret;
 
@@ -14,6 +15,8 @@ use crate::terminal::{csv_cell, plain, print, table};
 /// Environment variable with a personal access token. It is no option: the command line of a process is for everybody to
 /// see.
 const TOKEN_VARIABLE: &str = "KUBEOPERA_TOKEN";
+/// Asking every cluster anew takes a few seconds.
+const LONGEST_CALL: Duration = Duration::from_secs(30);
 /// Many times what the view of a thousand clusters takes.
 const LARGEST_ANSWER: usize = 64 << 20;
 
@@ -65,14 +68,9 @@ async fn ask(options: &Options) -> anyhow::Result<MultiCluster> {
     if options.refresh {
         url.set_query(Some("refresh=true"));
     }
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_secs(30))
-        .build()?;
+    let client = outbound::client(LONGEST_CALL)?;
     let unreachable = || format!("{server} does not answer as KubeOpera does. Name its address with --server");
-    let mut answer = client.get(url).bearer_auth(token.reveal()).send().await.with_context(unreachable)?;
+    let answer = client.get(url).bearer_auth(token.reveal()).send().await.with_context(unreachable)?;
     match answer.status() {
         StatusCode::OK => {}
         StatusCode::UNAUTHORIZED => {
@@ -82,13 +80,10 @@ async fn ask(options: &Options) -> anyhow::Result<MultiCluster> {
         }
         status => bail!("{server} answered {status}. Look into KubeOpera's log"),
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.with_context(unreachable)? {
-        body.extend_from_slice(&chunk);
-        if body.len() > LARGEST_ANSWER {
-            bail!("the answer of {server} is too large to be KubeOpera's");
-        }
-    }
+    let body = outbound::body(answer, LARGEST_ANSWER).await.map_err(|error| match error {
+        BodyError::TooLarge => anyhow::anyhow!("the answer of {server} is too large to be KubeOpera's"),
+        BodyError::BrokeOff(error) => anyhow::Error::new(error).context(unreachable()),
+    })?;
     serde_json::from_slice(&body).with_context(unreachable)
 }
 

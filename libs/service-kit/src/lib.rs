@@ -4,6 +4,7 @@
 
 pub mod database;
 pub mod json;
+pub mod outbound;
 pub mod problem;
 pub mod request;
 pub mod serve;

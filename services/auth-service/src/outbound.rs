@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use reqwest::{RequestBuilder, StatusCode};
+use service_kit::outbound::{self, BodyError};
+
+/// A whole call.
+const LONGEST: Duration = Duration::from_secs(15);
 
 /// There is no answer that means anything.
 #[derive(Debug, thiserror::Error)]
@@ -20,21 +24,12 @@ pub(crate) async fn send(
     largest: usize,
     request: impl FnOnce(&reqwest::Client) -> RequestBuilder,
 ) -> Result<(StatusCode, String), NoAnswer> {
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_secs(15))
-        .build()
-        .map_err(NoAnswer::Unreachable)?;
-    let mut answer = request(&client).send().await.map_err(|error| NoAnswer::Unreachable(error.without_url()))?;
+    let client = outbound::client(LONGEST).map_err(NoAnswer::Unreachable)?;
+    let answer = request(&client).send().await.map_err(|error| NoAnswer::Unreachable(error.without_url()))?;
     let status = answer.status();
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| NoAnswer::Unreachable(error.without_url()))? {
-        if body.len() + chunk.len() > largest {
-            return Err(NoAnswer::Unknown(status));
-        }
-        body.extend_from_slice(&chunk);
-    }
+    let body = outbound::body(answer, largest).await.map_err(|error| match error {
+        BodyError::TooLarge => NoAnswer::Unknown(status),
+        BodyError::BrokeOff(error) => NoAnswer::Unreachable(error.without_url()),
+    })?;
     String::from_utf8(body).map(|text| (status, text)).map_err(|_| NoAnswer::Unknown(status))
 }

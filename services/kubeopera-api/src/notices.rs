@@ -19,6 +19,8 @@ use crate::app::Platform;
 
 /// How often clusters are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The hook has to answer within this.
+const LONGEST_CALL: Duration = Duration::from_secs(10);
 /// Reasons in a notice.
 const REASONS: usize = 3;
 
@@ -122,13 +124,8 @@ fn for_slack(text: &str) -> String {
 
 /// Posts once: no redirects, no repetition, a limit to everything; nothing of the answer is read but its status.
 async fn post(hook: &Secret, notice: &Value) -> Result<(), String> {
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_secs(10))
-        .build()
-        .map_err(|_| "no secure connection can be made".to_owned())?;
+    let client = service_kit::outbound::client(LONGEST_CALL);
+    let client = client.map_err(|_| "no secure connection can be made".to_owned())?;
     // The address itself is a secret, and an error may hold it.
     let answer = client.post(hook.reveal()).json(notice).send().await;
     let answer = answer.map_err(|error| service_kit::chain(&error.without_url()))?;

@@ -2,15 +2,16 @@
 
 use std::{path::Path, time::Duration};
 
-use futures::TryStreamExt;
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_MANAGED_BY};
 use kube::api::DynamicObject;
 use kube_kit::null_as_empty;
 use serde::Deserialize;
+use service_kit::outbound::{self, BodyError};
 use sha2::{Digest, Sha256};
 use vocabulary::{Trouble, hex};
 
 use super::{FluxConfig, detect};
-use crate::adapters::{KUBEOPERA, MANAGED_BY, object::Condition};
+use crate::adapters::object::Condition;
 
 /// Upstream's is 270 kB with four controllers, 400 kB with all.
 const LARGEST: usize = 8 << 20;
@@ -110,7 +111,7 @@ impl Manifest {
         }
         let installation = fingerprint(&objects);
         for object in &mut objects {
-            object.metadata.labels.get_or_insert_default().insert(MANAGED_BY.to_owned(), KUBEOPERA.to_owned());
+            object.metadata.labels.get_or_insert_default().insert(LABEL_MANAGED_BY.to_owned(), KUBEOPERA.to_owned());
             object.metadata.annotations.get_or_insert_default().insert(INSTALLATION.to_owned(), installation.clone());
         }
         Ok(Self { objects, installation })
@@ -242,18 +243,13 @@ async fn download(url: &str) -> Result<Vec<u8>, Trouble> {
     if !answer.status().is_success() {
         return Err(unreachable(&format!("the server answered {}", answer.status().as_u16())));
     }
-    let mut bytes = Vec::new();
-    let mut chunks = answer.bytes_stream();
-    while let Some(chunk) = chunks.try_next().await.map_err(|_| unreachable("the connection was lost"))? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > LARGEST {
-            return Err(Trouble::rejected(
-                "FluxManifestUnusable",
-                format!("What is at {url} is larger than 8 MiB, so it is not Flux's install manifest."),
-            ));
-        }
-    }
-    Ok(bytes)
+    outbound::body(answer, LARGEST).await.map_err(|error| match error {
+        BodyError::BrokeOff(_) => unreachable("the connection was lost"),
+        BodyError::TooLarge => Trouble::rejected(
+            "FluxManifestUnusable",
+            format!("What is at {url} is larger than 8 MiB, so it is not Flux's install manifest."),
+        ),
+    })
 }
 
 /// The parts of a CRD on the server that installing looks at.
@@ -366,7 +362,7 @@ spec: {template: {spec: {containers: [{name: manager, image: 'ghcr.io/fluxcd/kus
 
         assert_eq!(manifest.objects.len(), 4);
         for object in &manifest.objects {
-            assert_eq!(object.metadata.labels.as_ref().unwrap()[MANAGED_BY], KUBEOPERA);
+            assert_eq!(object.metadata.labels.as_ref().unwrap()[LABEL_MANAGED_BY], KUBEOPERA);
             assert_eq!(object.metadata.annotations.as_ref().unwrap()[INSTALLATION], manifest.installation);
         }
         let foundation = manifest.foundation();
