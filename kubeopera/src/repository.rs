@@ -4,7 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Context, bail};
 use gitops_scaffolder::repository::{Credentials, Repository, Visitor};
-use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, BUILT_IN_GIT_CREDENTIALS, NAMESPACE};
+use host_cluster_controller_crd::{
+    ANNOTATION_GIT_REPOSITORY, BUILT_IN_GIT_CREDENTIALS, KUBEOPERA, LABEL_MANAGED_BY, NAMESPACE,
+};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{
     Api,
@@ -115,7 +117,7 @@ async fn store(client: &kube::Client, url: &GitUrl, passwords: &GitPasswords) ->
         "kind": "Secret",
         "metadata": {
             "name": BUILT_IN_GIT_CREDENTIALS,
-            "labels": { "app.kubernetes.io/managed-by": "kubeopera" },
+            "labels": { LABEL_MANAGED_BY: KUBEOPERA },
             "annotations": { ANNOTATION_GIT_REPOSITORY: url.as_str() },
         },
         "type": "Opaque",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, PROVISIONING_NAMESPACE};
+use host_cluster_controller_crd::{PROVISIONING_NAMESPACE, marks};
 use serde_json::{Value, json};
 use vocabulary::{ClusterId, Secret};
 
@@ -30,7 +30,7 @@ fn metadata(name: &str, cluster: ClusterId) -> Value {
     json!({
         "name": name,
         "namespace": PROVISIONING_NAMESPACE,
-        "labels": { LABEL_CLUSTER_ID: cluster, "app.kubernetes.io/managed-by": "kubeopera" },
+        "labels": marks(cluster),
     })
 }
 

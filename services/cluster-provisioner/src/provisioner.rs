@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use cluster_provisioner_catalogue::Catalogue;
 use cluster_provisioner_contract::{ClusterProvisioner, RunRequest, RunStatus};
 use cluster_provisioner_terraform::{Access, Configuration, Purpose};
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, PROVISIONING_NAMESPACE};
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, PROVISIONING_NAMESPACE, marks};
 use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{Pod, Secret as SecretObject},
@@ -151,7 +151,7 @@ impl Provisioner {
                 "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
                 "metadata": {
                     "name": names::provision(cluster), "namespace": PROVISIONING_NAMESPACE,
-                    "labels": { LABEL_CLUSTER_ID: cluster, "app.kubernetes.io/managed-by": "kubeopera" },
+                    "labels": marks(cluster),
                 },
                 "data": data,
             });
@@ -186,7 +186,7 @@ impl Provisioner {
             "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
             "metadata": {
                 "name": name, "namespace": NAMESPACE,
-                "labels": { LABEL_CLUSTER_ID: cluster, "app.kubernetes.io/managed-by": "kubeopera" },
+                "labels": marks(cluster),
             },
             "data": { KEY: STANDARD.encode(key.reveal()) },
         });

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use host_cluster_controller_crd::{HostCluster, LABEL_CLUSTER_ID, Mode, NAMESPACE};
+use host_cluster_controller_crd::{HostCluster, Mode, NAMESPACE, is_marked};
 use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
@@ -72,7 +72,8 @@ async fn renew_if_due(client: &Client, cluster: ClusterId, now: Timestamp) -> Re
     let name = cluster.kubeconfig_secret();
     let attempt = format!("read Secret {NAMESPACE}/{name}");
     let found = api.get_opt(&name).await.map_err(|error| trouble(Attempt(&attempt), &error))?;
-    let Some(found) = found.filter(|secret| is_own(cluster, secret)) else { return Ok(()) };
+    // Names hold only the beginning of an id, which two clusters may share.
+    let Some(found) = found.filter(|secret| is_marked(&secret.metadata, cluster)) else { return Ok(()) };
     let none = BTreeMap::new();
     let kubeconfig = ValidKubeconfig::in_secret(
         &format!("Secret {NAMESPACE}/{name}"),
@@ -92,12 +93,6 @@ async fn renew_if_due(client: &Client, cluster: ClusterId, now: Timestamp) -> Re
     let attempt = format!("write Secret {NAMESPACE}/{name}");
     let written = api.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await;
     written.map(drop).map_err(|error| trouble(Attempt(&attempt), &error))
-}
-
-/// Names hold only the beginning of an id, which two clusters may share.
-fn is_own(cluster: ClusterId, secret: &SecretObject) -> bool {
-    let marked = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
-    marked.is_some_and(|marked| *marked == cluster.to_string())
 }
 
 impl Lifetime {
@@ -129,20 +124,6 @@ mod tests {
         for (second, is_due) in [(1000, false), (2799, false), (2800, true), (4600, true), (9999, true)] {
             assert_eq!(lifetime.is_half_over(at(second)), is_due, "{second}");
         }
-    }
-
-    #[test]
-    fn only_a_secret_that_is_marked_as_the_clusters_own_is_read() {
-        let cluster = ClusterId::random();
-        let marked = |id: &str| {
-            let labels = BTreeMap::from([(LABEL_CLUSTER_ID.to_owned(), id.to_owned())]);
-            let mut secret = SecretObject::default();
-            secret.metadata.labels = Some(labels);
-            secret
-        };
-        assert!(is_own(cluster, &marked(&cluster.to_string())));
-        assert!(!is_own(cluster, &marked(&ClusterId::random().to_string())));
-        assert!(!is_own(cluster, &SecretObject::default()));
     }
 
     #[test]

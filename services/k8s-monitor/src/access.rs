@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, is_marked};
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, Client, ResourceExt};
+use kube::{Api, Client};
 use kube_kit::{Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
 use vocabulary::{ClusterId, SecretName, Trouble};
 
@@ -48,7 +48,7 @@ impl Access {
             Trouble::rejected("KubeconfigMissing", message)
         })?;
         // A resource that names another cluster's Secret would show that cluster as its own.
-        if secret.labels().get(LABEL_CLUSTER_ID) != Some(&cluster.to_string()) {
+        if !is_marked(&secret.metadata, *cluster) {
             let message =
                 format!("{whose} is not this cluster's own: it lacks the label {LABEL_CLUSTER_ID}={cluster}.");
             return Err(Trouble::rejected("SecretNotPermitted", message));

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_MANAGED_BY};
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenRequestSpec},
     core::v1::{Namespace, ServiceAccount},
@@ -96,7 +97,7 @@ fn unusable() -> Trouble {
 
 async fn own_token(provisional: &ValidKubeconfig) -> Result<Secret, Trouble> {
     let client = provisional.client(Limits::default()).await?;
-    let labels = json!({ "app.kubernetes.io/managed-by": "kubeopera" });
+    let labels = json!({ LABEL_MANAGED_BY: KUBEOPERA });
     let named = |name: &str| json!({ "name": name, "labels": labels });
     apply::<Namespace>(
         &Api::all(client.clone()),

@@ -8,12 +8,14 @@
 
 mod conditions;
 mod hostcluster;
+mod marks;
 mod status;
 mod validated;
 mod way;
 
 pub use conditions::{ConditionType, condition};
 pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};
+pub use marks::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marked_for, marks};
 pub use status::{
     FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase, ProvisioningStatus, RetryKind, RetryStatus,
 };
@@ -36,8 +38,6 @@ pub const GROUP: &str = "kubeopera.io";
 
 /// Label: the name people gave the cluster.
 pub const LABEL_CLUSTER_NAME: &str = "kubeopera.io/cluster-name";
-/// Label on every object KubeOpera makes for a cluster: the cluster's id.
-pub const LABEL_CLUSTER_ID: &str = "kubeopera.io/cluster-id";
 /// Label: this is the cluster KubeOpera runs on (`true`). There is only ever one.
 pub const LABEL_HOST: &str = "kubeopera.io/host";
 /// Annotation on a Secret with Git credentials: URL of the repository they are for. They are sent nowhere else, so that

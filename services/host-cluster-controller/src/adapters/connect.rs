@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, marked_for};
 use host_cluster_controller_decide::{Reach, Target};
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{Api, Client};
@@ -109,14 +109,11 @@ pub(super) fn checked_kubeconfig(
 /// Whether a Secret is this cluster's: it carries its id, or carries none and has the name of one of its own. A resource
 /// that names another cluster's Secret would otherwise act with its credential.
 pub(super) fn is_own(cluster: ClusterId, name: &SecretName, secret: &SecretObject) -> bool {
-    let marked = secret.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
-    marked.map_or_else(
-        || {
-            let own = [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret(), cluster.registry_pull_secret()];
-            own.contains(&name.to_string())
-        },
-        |marked| *marked == cluster.to_string(),
-    )
+    match marked_for(&secret.metadata) {
+        Some(marked) => marked == cluster.to_string(),
+        None => [cluster.input_kubeconfig_secret(), cluster.kubeconfig_secret(), cluster.registry_pull_secret()]
+            .contains(&name.to_string()),
+    }
 }
 
 /// Why another's Secret is not read, and how to make it this cluster's.

@@ -22,10 +22,6 @@ const DOCKER_CONFIG: &str = ".dockerconfigjson";
 /// Field manager of everything written to a managed cluster. Flux takes over fields of managers whose names begin with
 /// `kubectl`, `before-first-apply` or `kustomize-controller`; this one is left alone.
 const FIELD_MANAGER: &str = "kubeopera";
-/// Label of what KubeOpera has made.
-const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-/// Value of [`MANAGED_BY`].
-const KUBEOPERA: &str = "kubeopera";
 /// Label that Flux puts on what a Kustomization has applied: that Kustomization's name.
 const LABEL_KUSTOMIZATION: &str = "kustomize.toolkit.fluxcd.io/name";
 /// Label that Flux puts on what a Kustomization has applied: that Kustomization's namespace.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use host_cluster_controller_crd::{HostCluster, LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{HostCluster, KUBEOPERA, LABEL_MANAGED_BY, NAMESPACE, is_marked, marks};
 use host_cluster_controller_decide::SecretSeen;
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
@@ -15,7 +15,7 @@ use rand::distr::{Alphanumeric, SampleString};
 use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
 use super::{
-    DOCKER_CONFIG, KUBEOPERA, MANAGED_BY,
+    DOCKER_CONFIG,
     connect::{checked_kubeconfig, is_own, not_own, secret, text_of, version_of},
     git_secret,
 };
@@ -60,12 +60,11 @@ impl ManagementSecrets {
         let owners: Api<HostCluster> = Api::namespaced(self.client.clone(), NAMESPACE);
         let attempt = format!("read HostCluster {NAMESPACE}/{cluster}");
         let owner = owners.get(&cluster.to_string()).await.map_err(|error| trouble(Attempt(&attempt), &error))?;
-        let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (MANAGED_BY, KUBEOPERA.to_owned())];
         Ok(SecretObject {
             metadata: ObjectMeta {
                 name: Some(name.to_string()),
                 namespace: Some(NAMESPACE.to_owned()),
-                labels: Some(labels.map(|(key, value)| (key.to_owned(), value)).into()),
+                labels: Some(marks(cluster)),
                 owner_references: owner.owner_ref(&()).map(|reference| vec![reference]),
                 ..ObjectMeta::default()
             },
@@ -82,8 +81,8 @@ impl ManagementSecrets {
         let attempt = format!("delete Secret {NAMESPACE}/{name}");
         let failed = |error: kube::Error| trouble(Attempt(&attempt), &error);
         let Some(found) = self.api().get_metadata_opt(&name).await.map_err(failed)? else { return Ok(()) };
-        let has = |key: &str, value: &str| found.labels().get(key).is_some_and(|label| label == value);
-        if !has(LABEL_CLUSTER_ID, &cluster.to_string()) || !has(MANAGED_BY, KUBEOPERA) {
+        let is_ours = found.labels().get(LABEL_MANAGED_BY).is_some_and(|by| by == KUBEOPERA);
+        if !is_ours || !is_marked(&found.metadata, cluster) {
             return Ok(());
         }
         let as_seen = Preconditions { uid: found.uid(), resource_version: None };

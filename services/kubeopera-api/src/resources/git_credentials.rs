@@ -4,31 +4,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_scaffolder_contract::{CredentialIncomplete, GitCredential};
-use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, NAMESPACE};
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, KUBEOPERA, LABEL_MANAGED_BY, NAMESPACE};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
-    Api, Client,
-    api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, Preconditions},
+    Client,
+    api::{DeleteParams, ListParams, ObjectMeta, Preconditions},
 };
-use kube_kit::{Attempt, is_not_found, trouble};
+use kube_kit::{Attempt, trouble};
 use sha2::{Digest, Sha256};
 use vocabulary::{GitUrl, NotAcceptable, Secret, SecretName, Trouble, hex};
 
+use super::secrets::{self, secrets};
 use crate::{app::Platform, error::AppError, store::clusters};
 
-const MANAGER: &str = "kubeopera-api";
-const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
 /// Label: what the Secret is for.
 const SETTING: (&str, &str) = ("kubeopera.io/setting", "git");
 const PREFIX: &str = "git-credentials-";
 
 /// A credential that has been named by nothing for longer is left over: no request takes that long.
 const LEFT_OVER_AFTER: SignedDuration = SignedDuration::from_mins(10);
-
-fn secrets(client: &Client) -> Api<SecretObject> {
-    Api::namespaced(client.clone(), NAMESPACE)
-}
 
 /// The name of the Secret for a repository.
 pub(crate) fn secret_of(url: &GitUrl) -> Result<SecretName, NotAcceptable> {
@@ -49,7 +44,7 @@ pub(crate) async fn keep(
     credential: &GitCredential,
 ) -> Result<(), Trouble> {
     let data = credential.keys().into_iter().map(|(key, text)| (key.to_owned(), ByteString(text.as_bytes().to_vec())));
-    let labels = [MANAGED_BY, SETTING].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let labels = [(LABEL_MANAGED_BY, KUBEOPERA), SETTING].map(|(key, value)| (key.to_owned(), value.to_owned()));
     let secret = SecretObject {
         metadata: ObjectMeta {
             name: Some(name.to_string()),
@@ -62,9 +57,7 @@ pub(crate) async fn keep(
         type_: Some("Opaque".to_owned()),
         ..SecretObject::default()
     };
-    let params = PatchParams::apply(MANAGER).force();
-    let kept = secrets(client).patch(name.as_str(), &params, &Patch::Apply(&secret)).await;
-    kept.map(drop).map_err(|error| trouble(Attempt("store the Git credential in a Secret"), &error))
+    secrets::apply(client, &secret, Attempt("store the Git credential in a Secret")).await
 }
 
 /// The credential to push with; none if there is no such Secret. One that cannot be used is told in a sentence.
@@ -113,10 +106,8 @@ pub(crate) async fn sweep(platform: &Platform, unused: &mut Unused, now: Timesta
         // As it was seen: it may just have been set anew.
         let as_seen = Preconditions { uid: metadata.uid, resource_version: metadata.resource_version };
         let params = DeleteParams::default().preconditions(as_seen);
-        match secrets(&platform.client).delete(&name, &params).await {
-            Err(error) if !is_not_found(&error) => return Err(trouble(attempt, &error).into()),
-            _ => tracing::info!(secret = name, "a Git credential that nothing names any more was deleted"),
-        }
+        secrets::delete(&platform.client, &name, &params, attempt).await?;
+        tracing::info!(secret = name, "a Git credential that nothing names any more was deleted");
     }
     unused.0.retain(|name, _| left.contains(name));
     Ok(())

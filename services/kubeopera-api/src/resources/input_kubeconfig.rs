@@ -2,19 +2,23 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{
+    KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, NAMESPACE, is_marked, marked_for, marks,
+};
 use jiff::Timestamp;
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use kube::{
-    Api, Client,
+    Client,
     api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions},
 };
 use kube_kit::{Attempt, is_not_found, trouble};
 use vocabulary::{ClusterId, Trouble};
 
-/// Field manager of what is written.
-const MANAGER: &str = "kubeopera-api";
-const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
+use super::{
+    MANAGER,
+    secrets::{self, secrets},
+};
+
 /// The supplied file, byte by byte.
 const KUBECONFIG: &str = "kubeconfig";
 /// The context to use, if it is not the file's current one.
@@ -40,10 +44,6 @@ pub(crate) enum Kept {
     Another,
 }
 
-fn secrets(client: &Client) -> Api<Secret> {
-    Api::namespaced(client.clone(), NAMESPACE)
-}
-
 impl Given<'_> {
     fn data(&self) -> BTreeMap<String, ByteString> {
         let context = self.context.iter().map(|context| (CONTEXT.to_owned(), ByteString(context.clone().into_bytes())));
@@ -51,13 +51,11 @@ impl Given<'_> {
     }
 
     fn secret(&self, cluster: ClusterId) -> Secret {
-        let labels =
-            [(LABEL_CLUSTER_ID.to_owned(), cluster.to_string()), (MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())];
         Secret {
             metadata: ObjectMeta {
                 name: Some(cluster.input_kubeconfig_secret()),
                 namespace: Some(NAMESPACE.to_owned()),
-                labels: Some(labels.into()),
+                labels: Some(marks(cluster)),
                 ..ObjectMeta::default()
             },
             data: Some(self.data()),
@@ -69,14 +67,10 @@ impl Given<'_> {
 
 /// Makes the Secret exist. One that is there is never written over.
 pub(crate) async fn keep(client: &Client, cluster: ClusterId, given: &Given<'_>) -> Result<Kept, Trouble> {
-    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
-    match secrets(client).create(&params, &given.secret(cluster)).await {
-        Ok(_) => Ok(Kept::Now),
-        Err(kube::Error::Api(status)) if status.is_already_exists() => {
-            Ok(if is(client, cluster, given).await? { Kept::Before } else { Kept::Another })
-        }
-        Err(error) => Err(trouble(Attempt("store the kubeconfig in a Secret"), &error)),
+    if secrets::create(client, &given.secret(cluster), Attempt("store the kubeconfig in a Secret")).await? {
+        return Ok(Kept::Now);
     }
+    Ok(if is(client, cluster, given).await? { Kept::Before } else { Kept::Another })
 }
 
 /// Makes the Secret hold exactly this, whatever it held. Of two at once the later one counts.
@@ -99,29 +93,23 @@ pub(crate) async fn is(client: &Client, cluster: ClusterId, given: &Given<'_>) -
     let attempt = Attempt("read the Secret with the kubeconfig");
     let found = secrets(client).get_opt(&cluster.input_kubeconfig_secret()).await;
     let found = found.map_err(|error| trouble(attempt, &error))?;
-    Ok(found.is_some_and(|secret| {
-        let labels = secret.metadata.labels.unwrap_or_default();
-        labels.get(LABEL_CLUSTER_ID) == Some(&cluster.to_string()) && secret.data == Some(given.data())
-    }))
+    Ok(found.is_some_and(|secret| is_marked(&secret.metadata, cluster) && secret.data == Some(given.data())))
 }
 
 /// Deletes it; one that is gone is fine.
 pub(crate) async fn delete(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
-    match secrets(client).delete(&cluster.input_kubeconfig_secret(), &DeleteParams::default()).await {
-        Err(error) if !is_not_found(&error) => Err(trouble(Attempt("delete the Secret with the kubeconfig"), &error)),
-        _ => Ok(()),
-    }
+    let attempt = Attempt("delete the Secret with the kubeconfig");
+    secrets::delete(client, &cluster.input_kubeconfig_secret(), &DeleteParams::default(), attempt).await.map(drop)
 }
 
 /// Deletes Secrets of clusters that nobody knows: whoever connected them was killed before they were on record.
 pub(crate) async fn sweep(client: &Client, is_known: impl Fn(ClusterId) -> bool) -> Result<(), Trouble> {
     let attempt = Attempt("delete left-over Secrets with kubeconfigs");
-    let ours = ListParams::default().labels(&format!("{}={},{LABEL_CLUSTER_ID}", MANAGED_BY.0, MANAGED_BY.1));
+    let ours = ListParams::default().labels(&format!("{LABEL_MANAGED_BY}={KUBEOPERA},{LABEL_CLUSTER_ID}"));
     let all = secrets(client).list_metadata(&ours).await.map_err(|error| trouble(attempt, &error))?;
     for secret in all.items {
         let metadata = secret.metadata;
-        let label = metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
-        let Some(cluster) = label.and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
+        let Some(cluster) = marked_for(&metadata).and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
         let names = [cluster.input_kubeconfig_secret(), cluster.registry_pull_secret()];
         let Some(name) = metadata.name.clone().filter(|name| names.contains(name)) else { continue };
         let is_old = metadata.creation_timestamp.is_some_and(|made| made.0 + LEFT_OVER_AFTER < Timestamp::now());
@@ -130,12 +118,10 @@ pub(crate) async fn sweep(client: &Client, is_known: impl Fn(ClusterId) -> bool)
         }
         let params = DeleteParams::default()
             .preconditions(Preconditions { uid: metadata.uid, resource_version: metadata.resource_version });
-        match secrets(client).delete(&name, &params).await {
-            // Another process was faster.
-            Err(error) if is_not_found(&error) => continue,
-            deleted => drop(deleted.map_err(|error| trouble(attempt, &error))?),
+        // Otherwise another process was faster.
+        if secrets::delete(client, &name, &params, attempt).await? {
+            tracing::info!(cluster.id = %cluster, "a Secret of a cluster that is not known was deleted");
         }
-        tracing::info!(cluster.id = %cluster, "a Secret of a cluster that is not known was deleted");
     }
     Ok(())
 }

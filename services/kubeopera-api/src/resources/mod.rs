@@ -11,10 +11,14 @@ pub(crate) mod relay;
 mod removal;
 pub(crate) mod repair;
 pub(crate) mod repository;
+mod secrets;
 pub(crate) mod watch;
 
 use host_cluster_controller_crd::{HostCluster, NAMESPACE};
 use kube::{Api, Client};
+
+/// Field manager of what this service writes in Kubernetes.
+const MANAGER: &str = "kubeopera-api";
 
 /// The HostCluster resources of this KubeOpera.
 pub(crate) fn resources(client: &Client) -> Api<HostCluster> {

@@ -3,31 +3,29 @@
 
 use std::collections::BTreeMap;
 
-use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, NAMESPACE, marked_for};
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
-    Api, Client,
-    api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams},
+    Client,
+    api::{DeleteParams, ListParams, ObjectMeta},
 };
-use kube_kit::{Attempt, is_not_found, trouble};
+use kube_kit::{Attempt, trouble};
 use vocabulary::{ClusterId, Trouble};
 
-use super::input_kubeconfig::Kept;
+use super::{
+    input_kubeconfig::Kept,
+    secrets::{self, secrets},
+};
 use crate::settings::registry::RegistryCredential;
 
-const MANAGER: &str = "kubeopera-api";
-const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kubeopera");
 /// Label: the Secret holds the setting, or what a cluster got of it.
 const SETTING: (&str, &str) = ("kubeopera.io/setting", "registry");
 /// The Secret with the setting.
 const OF_PLATFORM: &str = "registry-pull";
 const KEY: &str = ".dockerconfigjson";
+const STORE: Attempt<'_> = Attempt("store the registry credential in a Secret");
 
 type Data = BTreeMap<String, ByteString>;
-
-fn secrets(client: &Client) -> Api<SecretObject> {
-    Api::namespaced(client.clone(), NAMESPACE)
-}
 
 fn data_of(credential: &RegistryCredential) -> Data {
     [(KEY.to_owned(), ByteString(credential.docker_config().reveal().as_bytes().to_vec()))].into()
@@ -39,7 +37,7 @@ fn secret(name: String, labels: &[(&str, String)], data: Data) -> SecretObject {
         metadata: ObjectMeta {
             name: Some(name),
             namespace: Some(NAMESPACE.to_owned()),
-            labels: Some(labels.chain([(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned())]).collect()),
+            labels: Some(labels.chain([(LABEL_MANAGED_BY.to_owned(), KUBEOPERA.to_owned())]).collect()),
             ..ObjectMeta::default()
         },
         data: Some(data),
@@ -62,16 +60,13 @@ async fn data(client: &Client, name: &str) -> Result<Option<Data>, Trouble> {
 /// Makes the setting be this.
 pub(crate) async fn set(client: &Client, credential: &RegistryCredential) -> Result<(), Trouble> {
     let wanted = secret(OF_PLATFORM.to_owned(), &[(SETTING.0, SETTING.1.to_owned())], data_of(credential));
-    apply(client, &wanted).await
+    secrets::apply(client, &wanted, STORE).await
 }
 
 /// Forgets the setting; `false` if there was none. Clusters keep what they have.
 pub(crate) async fn unset(client: &Client) -> Result<bool, Trouble> {
-    match secrets(client).delete(OF_PLATFORM, &DeleteParams::default()).await {
-        Ok(_) => Ok(true),
-        Err(error) if is_not_found(&error) => Ok(false),
-        Err(error) => Err(trouble(Attempt("delete the Secret with the registry credential"), &error)),
-    }
+    let attempt = Attempt("delete the Secret with the registry credential");
+    secrets::delete(client, OF_PLATFORM, &DeleteParams::default(), attempt).await
 }
 
 /// Makes a cluster have the setting, unless it has a credential.
@@ -83,7 +78,7 @@ pub(crate) async fn give(client: &Client, cluster: ClusterId) -> Result<(), Trou
     // Without the setting, the HostCluster says that the Secret is missing.
     let Some(data) = data(client, OF_PLATFORM).await? else { return Ok(()) };
     let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (SETTING.0, SETTING.1.to_owned())];
-    create(client, &secret(name, &labels, data)).await.map(drop)
+    secrets::create(client, &secret(name, &labels, data), STORE).await.map(drop)
 }
 
 /// Makes a cluster have a credential of its own. One that is there is never written over.
@@ -94,7 +89,7 @@ pub(crate) async fn keep_own(
 ) -> Result<Kept, Trouble> {
     let (name, wanted) = (cluster.registry_pull_secret(), data_of(credential));
     let own = secret(name.clone(), &[(LABEL_CLUSTER_ID, cluster.to_string())], wanted.clone());
-    if create(client, &own).await? {
+    if secrets::create(client, &own, STORE).await? {
         return Ok(Kept::Now);
     }
     Ok(if data(client, &name).await?.as_ref() == Some(&wanted) { Kept::Before } else { Kept::Another })
@@ -107,12 +102,8 @@ pub(crate) async fn is(client: &Client, cluster: ClusterId, credential: &Registr
 
 /// Deletes a cluster's credential; one that is gone is fine.
 pub(crate) async fn delete(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
-    match secrets(client).delete(&cluster.registry_pull_secret(), &DeleteParams::default()).await {
-        Err(error) if !is_not_found(&error) => {
-            Err(trouble(Attempt("delete the Secret with the cluster's registry credential"), &error))
-        }
-        _ => Ok(()),
-    }
+    let attempt = Attempt("delete the Secret with the cluster's registry credential");
+    secrets::delete(client, &cluster.registry_pull_secret(), &DeleteParams::default(), attempt).await.map(drop)
 }
 
 /// Gives every cluster that got the setting what it is now.
@@ -123,28 +114,10 @@ pub(crate) async fn follow_setting(client: &Client) -> Result<(), Trouble> {
     let is_setting = |secret: &&SecretObject| secret.metadata.name.as_deref() == Some(OF_PLATFORM);
     let Some(data) = all.iter().find(is_setting).and_then(|setting| setting.data.clone()) else { return Ok(()) };
     for other in all.iter().filter(|other| other.data.as_ref() != Some(&data)) {
-        let label = other.metadata.labels.as_ref().and_then(|labels| labels.get(LABEL_CLUSTER_ID));
-        let Some(cluster) = label.and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
+        let Some(cluster) = marked_for(&other.metadata).and_then(|id| id.parse::<ClusterId>().ok()) else { continue };
         let labels = [(LABEL_CLUSTER_ID, cluster.to_string()), (SETTING.0, SETTING.1.to_owned())];
-        apply(client, &secret(cluster.registry_pull_secret(), &labels, data.clone())).await?;
+        secrets::apply(client, &secret(cluster.registry_pull_secret(), &labels, data.clone()), STORE).await?;
         tracing::info!(cluster.id = %cluster, "the cluster gets the registry credential that is set now");
     }
     Ok(())
-}
-
-async fn apply(client: &Client, secret: &SecretObject) -> Result<(), Trouble> {
-    let name = secret.metadata.name.clone().unwrap_or_default();
-    let params = PatchParams::apply(MANAGER).force();
-    let applied = secrets(client).patch(&name, &params, &Patch::Apply(secret)).await;
-    applied.map(drop).map_err(|error| trouble(Attempt("store the registry credential in a Secret"), &error))
-}
-
-/// `false` if one of that name is there.
-async fn create(client: &Client, secret: &SecretObject) -> Result<bool, Trouble> {
-    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
-    match secrets(client).create(&params, secret).await {
-        Ok(_) => Ok(true),
-        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(false),
-        Err(error) => Err(trouble(Attempt("store the registry credential in a Secret"), &error)),
-    }
 }

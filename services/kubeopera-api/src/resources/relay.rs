@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, Trouble, TroubleKind};
 
 use super::{
-    git_credentials, labels, registry_pull,
+    MANAGER, git_credentials, labels, registry_pull,
     removal::{Gone, remove},
     resources,
 };
@@ -40,8 +40,6 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// How long to leave to another process what it is doing.
 const LEFT_TO_OTHERS: Duration = Duration::from_millis(500);
 
-/// Field manager of what is written to the resources.
-const MANAGER: &str = "kubeopera-api";
 const ATTEMPT: Attempt<'static> = Attempt("create the HostCluster resource");
 
 /// Works through the outbox whenever something is due.

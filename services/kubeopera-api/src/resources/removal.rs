@@ -8,7 +8,7 @@ use kube::{
 use kube_kit::{Attempt, is_not_found, trouble};
 use vocabulary::{ClusterId, Trouble};
 
-use super::{input_kubeconfig, resources};
+use super::{MANAGER, input_kubeconfig, resources};
 
 /// What became of a resource that had to go.
 pub(super) enum Gone {
@@ -24,7 +24,7 @@ pub(super) async fn remove(client: &Client, cluster: ClusterId, destroys: bool) 
     let (api, name) = (resources(client), cluster.to_string());
     if destroys {
         let annotation = serde_json::json!({"metadata": {"annotations": {ANNOTATION_REMOVAL: REMOVAL_DESTROY}}});
-        let params = PatchParams { field_manager: Some("kubeopera-api".to_owned()), ..PatchParams::default() };
+        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
         match api.patch(&name, &params, &Patch::Merge(annotation)).await {
             Err(error) if !is_not_found(&error) => return Err(trouble(attempt, &error)),
             _ => {}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_MANAGED_BY};
 use host_cluster_controller_decide::{FluxFitness, FluxInstallation, FluxSeen, ObjectSeen, Readiness};
 use kube::Client;
 use kube_kit::{Attempt, View, printable, read, read_all, word};
@@ -9,9 +10,7 @@ use serde::Deserialize;
 use vocabulary::Trouble;
 
 use super::workload::{self, Workload};
-use crate::adapters::{
-    FLUX_NAMESPACE, KUBEOPERA, LABEL_KUSTOMIZATION, LABEL_KUSTOMIZATION_NAMESPACE, MANAGED_BY, object::Metadata,
-};
+use crate::adapters::{FLUX_NAMESPACE, LABEL_KUSTOMIZATION, LABEL_KUSTOMIZATION_NAMESPACE, object::Metadata};
 
 const ATTEMPT: Attempt<'static> = Attempt("look for Flux on the cluster");
 /// The CRD that every Flux has.
@@ -63,7 +62,7 @@ fn owner_by_labels(labels: &BTreeMap<String, String>) -> Owner {
     if labels.keys().any(|key| key.starts_with("fluxcd.controlplane.io/")) {
         return Owner::Other("Flux Operator".to_owned());
     }
-    match label(MANAGED_BY) {
+    match label(LABEL_MANAGED_BY) {
         Some(KUBEOPERA) => Owner::Ours,
         Some(other) => Owner::Other(printable(other, 60)),
         None => Owner::Other("flux install".to_owned()),
@@ -237,13 +236,13 @@ mod tests {
     #[test]
     fn whoever_installed_flux_is_named() {
         for (given, owner) in [
-            (json!({MANAGED_BY: "kubeopera", "app.kubernetes.io/part-of": "flux"}), None),
+            (json!({LABEL_MANAGED_BY: "kubeopera", "app.kubernetes.io/part-of": "flux"}), None),
             (
                 json!({LABEL_KUSTOMIZATION: "flux-system", LABEL_KUSTOMIZATION_NAMESPACE: "flux-system"}),
                 Some("flux bootstrap (Kustomization flux-system/flux-system)"),
             ),
-            (json!({MANAGED_BY: "Helm", "app.kubernetes.io/instance": "flux"}), Some("Helm")),
-            (json!({MANAGED_BY: "flux-operator", "fluxcd.controlplane.io/name": "flux"}), Some("Flux Operator")),
+            (json!({LABEL_MANAGED_BY: "Helm", "app.kubernetes.io/instance": "flux"}), Some("Helm")),
+            (json!({LABEL_MANAGED_BY: "flux-operator", "fluxcd.controlplane.io/name": "flux"}), Some("Flux Operator")),
             (json!({"app.kubernetes.io/part-of": "flux"}), Some("flux install")),
             (json!({}), Some("flux install")),
         ] {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, TryStreamExt, stream};
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_MANAGED_BY};
 use kube::{
     Client,
     api::{DynamicObject, ListParams},
@@ -17,7 +18,6 @@ use super::{
     detect,
     manifest::{CrdSeen, INSTALLATION, Manifest, kind},
 };
-use crate::adapters::{KUBEOPERA, MANAGED_BY};
 
 /// The API server takes well under a second to serve a new kind.
 const CRDS_ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
@@ -103,7 +103,7 @@ async fn is_complete(applier: &Applier, objects: Vec<&DynamicObject>, installati
 
 /// Names of the objects of one collection that this installation has made.
 async fn installed(applier: &Applier, like: &DynamicObject, installation: &str) -> Result<BTreeSet<String>, Trouble> {
-    let params = ListParams::default().labels(&format!("{MANAGED_BY}={KUBEOPERA}"));
+    let params = ListParams::default().labels(&format!("{LABEL_MANAGED_BY}={KUBEOPERA}"));
     let found = match applier.api(like).await?.list_metadata(&params).await {
         Ok(found) => found.items,
         Err(error) if is_not_found(&error) => Vec::new(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use host_cluster_controller_crd::LABEL_CLUSTER_ID;
+use host_cluster_controller_crd::{LABEL_CLUSTER_ID, is_marked, marks};
 use host_cluster_controller_decide::PullSecretSeen;
 use k8s_openapi::{
     ByteString,
@@ -19,7 +19,7 @@ use kube::{
 use kube_kit::{Attempt, is_not_found, trouble};
 use vocabulary::{ClusterId, Secret, SecretName, Trouble};
 
-use super::sync::{CONTENT, SOURCE_VERSION, content, is_marked, marks};
+use super::sync::{CONTENT, SOURCE_VERSION, content};
 use crate::adapters::{DOCKER_CONFIG, FIELD_MANAGER, FLUX_NAMESPACE};
 
 const KUBE_SYSTEM: &str = "kube-system";

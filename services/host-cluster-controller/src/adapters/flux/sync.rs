@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use gitops_scaffolder_contract::GitCredential;
-use host_cluster_controller_crd::LABEL_CLUSTER_ID;
+use host_cluster_controller_crd::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marks};
 use host_cluster_controller_decide::{GitSecretSeen, SyncWanted};
 use k8s_openapi::{
     ByteString,
@@ -24,7 +24,7 @@ use vocabulary::{ClusterId, Trouble, hex};
 
 use super::health::{self, Kustomization, NAME, REQUESTED_AT};
 use crate::{
-    adapters::{FIELD_MANAGER, FLUX_NAMESPACE, KUBEOPERA, MANAGED_BY, git_secret::data_for_flux},
+    adapters::{FIELD_MANAGER, FLUX_NAMESPACE, git_secret::data_for_flux},
     ports::SyncPart,
 };
 
@@ -92,7 +92,7 @@ async fn ensure_namespace(client: &Client) -> Result<(), Trouble> {
     }
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some(FLUX_NAMESPACE.to_owned());
-    namespace.metadata.labels = Some([(MANAGED_BY.to_owned(), KUBEOPERA.to_owned())].into());
+    namespace.metadata.labels = Some([(LABEL_MANAGED_BY.to_owned(), KUBEOPERA.to_owned())].into());
     match api.create(&PostParams::default(), &namespace).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
         answer => answer.map(drop).map_err(failed),
@@ -266,19 +266,6 @@ fn flux_objects(client: &Client, group: &str, kind: &str) -> Api<DynamicObject> 
         _ => ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind)),
     };
     Api::namespaced_with(client.clone(), FLUX_NAMESPACE, &resource)
-}
-
-/// The labels of what KubeOpera makes for a cluster.
-pub(super) fn marks(cluster: ClusterId) -> BTreeMap<String, String> {
-    [(LABEL_CLUSTER_ID.to_owned(), cluster.to_string()), (MANAGED_BY.to_owned(), KUBEOPERA.to_owned())].into()
-}
-
-pub(super) fn is_marked(metadata: &ObjectMeta, cluster: ClusterId) -> bool {
-    metadata
-        .labels
-        .as_ref()
-        .and_then(|labels| labels.get(LABEL_CLUSTER_ID))
-        .is_some_and(|id| *id == cluster.to_string())
 }
 
 /// SHA-256 over keys and values, each with its length, so that nothing can be shifted from one to the other.
