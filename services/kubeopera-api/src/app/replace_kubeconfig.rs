@@ -62,21 +62,20 @@ impl Platform {
 
     /// The cluster at the other end has to be the one that is on record.
     async fn confirm_same(&self, record: &Record, discovery: &Discovery) -> Result<(), AppError> {
-        match &record.kube_system_uid {
-            Some(uid) if *uid == discovery.uid => return Ok(()),
-            Some(_) => {}
-            // Taken on record from its resource, before anybody looked at which cluster it is.
-            None => {
-                let seen = self.observed.resource(record.id).and_then(|seen| seen.status.as_ref()?.cluster_uid.clone());
-                let is_known = self.known_as(&discovery.uid).await?.is_some();
-                if !is_known && seen.is_none_or(|uid| uid == discovery.uid) {
-                    let tx = begin_write(&self.db).await?;
-                    clusters::identify(&tx, record.id, &discovery.uid).await?;
-                    return Ok(tx.commit().await?);
-                }
+        if record.kube_system_uid.as_ref() == Some(&discovery.uid) {
+            return Ok(());
+        }
+        let known = self.known_as(&discovery.uid).await?;
+        // Taken on record from its resource, before anybody looked at which cluster it is.
+        if record.kube_system_uid.is_none() && known.is_none() {
+            let seen = self.observed.resource(record.id).and_then(|seen| seen.status.as_ref()?.cluster_uid.clone());
+            if seen.is_none_or(|uid| uid == discovery.uid) {
+                let tx = begin_write(&self.db).await?;
+                clusters::identify(&tx, record.id, &discovery.uid).await?;
+                return Ok(tx.commit().await?);
             }
         }
-        let leads_to = match self.known_as(&discovery.uid).await? {
+        let leads_to = match known {
             Some(Known::Connected(other)) => format!("to {}", other.name),
             Some(Known::Host) => "to the cluster that KubeOpera runs on".to_owned(),
             None => "to a cluster that KubeOpera does not know".to_owned(),
