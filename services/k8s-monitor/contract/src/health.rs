@@ -17,11 +17,6 @@ impl Points {
         Self(halves)
     }
 
-    /// In half points.
-    pub const fn in_halves(self) -> u64 {
-        self.0
-    }
-
     /// That many times over.
     pub const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))

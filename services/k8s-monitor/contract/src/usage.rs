@@ -20,14 +20,6 @@ impl Resources {
             memory_bytes: self.memory_bytes.saturating_add(more.memory_bytes),
         }
     }
-
-    /// What is left, at least nothing.
-    pub const fn minus(self, less: Self) -> Self {
-        Self {
-            cpu_millicores: self.cpu_millicores.saturating_sub(less.cpu_millicores),
-            memory_bytes: self.memory_bytes.saturating_sub(less.memory_bytes),
-        }
-    }
 }
 
 /// How much of a cluster's CPU or memory is in use. Millicores or bytes.
