@@ -77,6 +77,9 @@ pub(crate) struct Cluster {
     /// Whether Flux is healthy and reconciling the cluster's tree. Null until it is known.
     #[schema(required)]
     pub(crate) flux_healthy: Option<bool>,
+    /// The Flux on the cluster. Null until it was looked at.
+    #[schema(required)]
+    pub(crate) flux: Option<Flux>,
     /// Kubernetes version of the API server. Null until it is known.
     #[schema(required)]
     pub(crate) kubernetes_version: Option<String>,
@@ -157,6 +160,17 @@ pub(crate) struct Condition {
     pub(crate) last_transition_time: Timestamp,
 }
 
+/// The Flux on a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Flux {
+    /// Its version, such as v2.9.4. Null where it cannot be told.
+    #[schema(required)]
+    pub(crate) version: Option<String>,
+    /// Who installed it: kubeopera, or what else manages it. Null where it cannot be told.
+    #[schema(required)]
+    pub(crate) managed_by: Option<String>,
+}
+
 /// A cluster's tree in Git.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct GitOps {
@@ -169,6 +183,9 @@ pub(crate) struct GitOps {
     /// The commit with the generated tree. Null until it is made.
     #[schema(required)]
     pub(crate) commit: Option<String>,
+    /// The revision that Flux applied last, such as `main@sha1:` and a commit. Null until it applied one.
+    #[schema(required)]
+    pub(crate) applied_revision: Option<String>,
 }
 
 /// The next attempt after a trouble.
@@ -176,6 +193,9 @@ pub(crate) struct GitOps {
 pub(crate) struct Retry {
     /// Attempts in this phase that did not succeed.
     pub(crate) attempt: u32,
+    /// When this run of troubles began. Null where it cannot be told.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    pub(crate) since: Option<Timestamp>,
     /// When the next one is due.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) next_attempt_at: Timestamp,
@@ -237,6 +257,7 @@ impl Cluster {
         let usage = glance.and_then(|glance| glance.usage.as_ref());
         let retry = status.retry.as_ref().map(|retry| Retry {
             attempt: u32::try_from(retry.attempt).unwrap_or(0),
+            since: Some(retry.since.0),
             next_attempt_at: retry.next_attempt_at.0,
         });
         Self {
@@ -251,6 +272,10 @@ impl Cluster {
             phase,
             message: message(record, resource, status, trouble.as_ref(), unreadable_since),
             flux_healthy: status.flux_healthy,
+            flux: status
+                .flux
+                .as_ref()
+                .map(|flux| Flux { version: flux.version.clone(), managed_by: flux.managed_by.clone() }),
             kubernetes_version: status.kubernetes_version.clone(),
             nodes: glance.and_then(|glance| glance.nodes).map(NodeCount::from).or(status.nodes.map(NodeCount::from)),
             health: glance.and_then(|glance| glance.health),
@@ -266,9 +291,14 @@ impl Cluster {
                 branch: git.branch.clone(),
                 path: spec.git_ops_path.clone(),
                 commit: git.commit.clone(),
+                applied_revision: git.applied_revision.clone(),
             }),
             retry: retry.or_else(|| {
-                trouble.map(|trouble| Retry { attempt: trouble.attempt, next_attempt_at: trouble.next_attempt_at })
+                trouble.map(|trouble| Retry {
+                    attempt: trouble.attempt,
+                    since: None,
+                    next_attempt_at: trouble.next_attempt_at,
+                })
             }),
             stale_since: unreadable_since,
             description_tag: record.description_tag(),

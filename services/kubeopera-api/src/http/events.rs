@@ -11,6 +11,8 @@ use axum::{
 };
 use futures::{Stream, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use k8s_monitor_contract::Monitor;
+use serde_json::json;
 use service_kit::ProblemBody;
 use tokio::sync::{broadcast::error::RecvError, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -28,15 +30,16 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A session that was ended loses its streams within this. Asking counts as use of the session: a page that somebody
 /// looks at is used (the dashboard closes its stream when it is hidden).
 const STILL_LET_IN: Duration = Duration::from_secs(30);
-/// News of the Multi-Cluster view are told at most this often.
+/// News of the Multi-Cluster view, and which clusters have changed in detail, are told at most this often.
 const FLEET_TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// Streams changes as server-sent events.
 ///
 /// `cluster` carries a Cluster, `cluster.removed` an object with an `id`, and `reset` asks to read everything again. The
 /// id of an event is its revision; `Last-Event-ID` resumes after it, or gets a `reset` if that is too long ago.
-/// `monitor` carries a `MultiCluster` with the rows that are new or changed, at most once a second; it has no id, so a page
-/// that resumes reads the Multi-Cluster view again.
+/// `monitor` carries a `MultiCluster` with the rows that are new or changed, at most once a second; `monitor.changed` an
+/// object with the `ids` of the clusters of which `/api/v1/clusters/{id}/monitor` answers something else than before, at
+/// most once a second. Neither has an id, so a page that resumes reads both again.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -74,6 +77,7 @@ struct Position {
     /// The drawing the page knows, and when it may be told of the next.
     known: u64,
     tell_after: Instant,
+    details: Details,
     greeted: bool,
 }
 
@@ -88,7 +92,9 @@ fn messages(
     let fleet = platform.fleet.follow();
     let known = fleet.borrow().number;
     let tell_after = Instant::now();
-    let start = Position { platform, caller, subscription, missed, check, fleet, known, tell_after, greeted: false };
+    let details = Details::from_now_on(platform.monitor.revision());
+    let start =
+        Position { platform, caller, subscription, missed, check, fleet, known, tell_after, details, greeted: false };
     stream::unfold(start, |mut at| async move {
         let message = at.next().await?;
         Some((Ok(message), at))
@@ -122,6 +128,7 @@ impl Position {
                     self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
                     return Some(message);
                 }
+                Some(message) = self.details.news(&*self.platform.monitor) => return Some(message),
                 event = self.subscription.coming.recv() => return match event {
                     Ok(event) => Some(message(&event)),
                     // The page was too slow, so it reads everything again.
@@ -147,6 +154,41 @@ async fn fleet_news(
         *known = drawing.number;
         if let Some(json) = news.and_then(|news| serde_json::to_string(&news).ok()) {
             return Some(Message::default().event("monitor").data(json));
+        }
+    }
+}
+
+/// Which clusters have changed in what is seen of one alone, such as an event of Kubernetes.
+struct Details {
+    revision: watch::Receiver<u64>,
+    known: u64,
+    tell_after: Instant,
+}
+
+impl Details {
+    fn from_now_on(mut revision: watch::Receiver<u64>) -> Self {
+        let known = *revision.borrow_and_update();
+        Self { revision, known, tell_after: Instant::now() }
+    }
+
+    /// The clusters that have changed, when it is time to tell. `None` if nothing can change any more.
+    async fn news(&mut self, monitor: &dyn Monitor) -> Option<Message> {
+        tokio::time::sleep_until(self.tell_after).await;
+        loop {
+            self.revision.changed().await.ok()?;
+            // The revision is read before the clusters: what changes in between is told twice rather than never.
+            let now = *self.revision.borrow_and_update();
+            let ids: Vec<_> = monitor
+                .fleet()
+                .into_iter()
+                .filter(|glance| glance.revision > self.known)
+                .map(|glance| glance.cluster)
+                .collect();
+            self.known = now;
+            if !ids.is_empty() {
+                self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
+                return Some(Message::default().event("monitor.changed").data(json!({ "ids": ids }).to_string()));
+            }
         }
     }
 }

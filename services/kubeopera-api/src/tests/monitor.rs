@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -25,6 +25,7 @@ on_both_databases! {
     a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value
     many_who_ask_for_a_refresh_at_once_cause_few
     open_pages_are_told_the_rows_that_changed
+    open_pages_are_told_which_clusters_changed_in_detail_though_their_rows_did_not
     every_number_about_a_cluster_is_the_same_wherever_it_is_shown
     a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros
     prometheus_is_told_what_is_known_and_nothing_else
@@ -54,8 +55,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Watched {
     pub(super) fn see(&self, glance: Glance) {
-        lock(&self.0.glances).insert(glance.cluster, glance);
+        let mut glances = lock(&self.0.glances);
         self.0.revision.send_modify(|revision| *revision += 1);
+        let revision = *self.0.revision.borrow();
+        glances.insert(glance.cluster, Glance { revision, ..glance });
     }
 
     fn be_late(&self, cluster: ClusterId) {
@@ -225,6 +228,38 @@ async fn open_pages_are_told_the_rows_that_changed(world: World) {
     assert_eq!(news.id, 0, "it can be resumed from");
     assert_eq!(news.data["summary"]["degraded"], 1);
     assert_eq!(news.data["clusters"].as_array().unwrap().len(), 1);
+}
+
+async fn open_pages_are_told_which_clusters_changed_in_detail_though_their_rows_did_not(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    let id = ready_cluster(&world, &cookie).await;
+    let other: ClusterId = uuid::Uuid::new_v4().to_string().parse().unwrap();
+    world.monitor.see(glance(other, 100.0));
+    world.monitor.see(glance(id, 70.0));
+    let mut page = super::events::Page::open(&world, &cookie, None).await;
+    let changed = async |page: &mut super::events::Page| loop {
+        let heard = page.next().await.expect("the stream ended");
+        if heard.event == "monitor.changed" {
+            break heard;
+        }
+    };
+
+    // A glance that is as before: only what is seen of the cluster alone has changed.
+    world.monitor.see(glance(id, 70.0));
+    let first = changed(&mut page).await;
+    let told = Instant::now();
+    for _ in 0..5 {
+        world.monitor.see(glance(id, 70.0));
+    }
+    world.monitor.see(glance(other, 100.0));
+    let second = changed(&mut page).await;
+
+    assert_eq!((first.id, first.data), (0, json!({"ids": [id]})));
+    let mut ids: Vec<ClusterId> = serde_json::from_value(second.data["ids"].clone()).unwrap();
+    ids.sort();
+    assert_eq!(ids, if id < other { [id, other] } else { [other, id] }, "all of it in one message");
+    assert!(told.elapsed() >= Duration::from_millis(900), "told after {:?}", told.elapsed());
 }
 
 async fn every_number_about_a_cluster_is_the_same_wherever_it_is_shown(world: World) {
