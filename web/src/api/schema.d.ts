@@ -396,8 +396,9 @@ export interface paths {
          * Streams changes as server-sent events.
          * @description `cluster` carries a Cluster, `cluster.removed` an object with an `id`, and `reset` asks to read everything again. The
          *     id of an event is its revision; `Last-Event-ID` resumes after it, or gets a `reset` if that is too long ago.
-         *     `monitor` carries a `MultiCluster` with the rows that are new or changed, at most once a second; it has no id, so a page
-         *     that resumes reads the Multi-Cluster view again.
+         *     `monitor` carries a `MultiCluster` with the rows that are new or changed, at most once a second; `monitor.changed` an
+         *     object with the `ids` of the clusters of which `/api/v1/clusters/{id}/monitor` answers something else than before, at
+         *     most once a second. Neither has an id, so a page that resumes reads both again.
          */
         get: operations["stream_events"];
         put?: never;
@@ -868,6 +869,7 @@ export interface components {
             message: string;
             /** @description Whether Flux is healthy and reconciling the cluster's tree. Null until it is known. */
             flux_healthy: boolean | null;
+            flux: components["schemas"]["Flux"] | null;
             /** @description Kubernetes version of the API server. Null until it is known. */
             kubernetes_version: string | null;
             nodes: components["schemas"]["NodeCount"] | null;
@@ -1434,6 +1436,13 @@ export interface components {
             /** @description The commands in it that mend it. */
             commands: string[];
         };
+        /** @description The Flux on a cluster. */
+        Flux: {
+            /** @description Its version, such as v2.9.4. Null where it cannot be told. */
+            version: string | null;
+            /** @description Who installed it: kubeopera, or what else manages it. Null where it cannot be told. */
+            managed_by: string | null;
+        };
         /** @description A cluster at the other end of a kubeconfig. */
         FoundCluster: {
             /** @description Kubernetes version of the API server. */
@@ -1554,6 +1563,8 @@ export interface components {
             path: string;
             /** @description The commit with the generated tree. Null until it is made. */
             commit: string | null;
+            /** @description The revision that Flux applied last, such as `main@sha1:` and a commit. Null until it applied one. */
+            applied_revision: string | null;
         };
         /**
          * @description What has to be so before a tree can be written, in the order in which it is asked.
@@ -2091,6 +2102,11 @@ export interface components {
              * @description Attempts in this phase that did not succeed.
              */
             attempt: number;
+            /**
+             * Format: date-time
+             * @description When this run of troubles began. Null where it cannot be told.
+             */
+            since: string | null;
             /**
              * Format: date-time
              * @description When the next one is due.
