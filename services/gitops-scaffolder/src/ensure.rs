@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use vocabulary::{GitPath, Trouble};
 
 use crate::{
-    Scaffolder,
+    Scaffolder, bases,
     git::{
         access::Access,
         clone::{Change, Clone, Tip, folder_of},
@@ -104,12 +104,18 @@ impl Scaffolder {
             return Err(of_another(lock, &inputs.path).into());
         }
         let tree = self.sound_tree(inputs, lock.as_ref())?;
-        let changes = merge::changes(&there, lock.as_ref(), &tree).map_err(|foreign| not_empty(&foreign, inputs))?;
+        let bases = match &lock {
+            Some(lock) => bases::of(clone, lock, &merge::to_merge(&there, lock, &tree)).await,
+            None => Folder::new(),
+        };
+        let changes =
+            merge::changes(&there, lock.as_ref(), &bases, &tree).map_err(|foreign| not_empty(&foreign, inputs))?;
         let written = |commit: String| WrittenTree {
             branch: branch.clone(),
             commit,
             tree_hash: tree.hash(),
             kept_edits: changes.kept_edits.clone(),
+            conflicts: changes.conflicts.clone(),
         };
         if let (Some(tip), true, true) = (&tip, changes.write.is_empty(), changes.remove.is_empty()) {
             return Ok(written(tip.clone()));
@@ -123,7 +129,7 @@ impl Scaffolder {
             return Err(proposal.awaited().into());
         }
         let committer = format!("{} <{}>", self.config.committer.name, self.config.committer.email);
-        let message = message(inputs, &tree, lock.is_none());
+        let message = message(inputs, &tree, lock.is_none(), &changes.conflicts);
         let change = change(&committer, &message, &inputs.path, &changes);
         let commit = clone.commit(tip.as_deref(), &change).await.map_err(Setback::CloneBroken)?;
         match push(clone, &commit, &branch, tip.clone(), destination).await {
@@ -264,22 +270,23 @@ fn not_empty(merge::Foreign(paths): &merge::Foreign, inputs: &TreeInputs) -> Tro
     Trouble::rejected("GitPathInUse", message)
 }
 
-fn message(inputs: &TreeInputs, tree: &Tree, first: bool) -> String {
+fn message(inputs: &TreeInputs, tree: &Tree, first: bool, conflicts: &[String]) -> String {
     let verb = if first { "Add" } else { "Update" };
-    format!(
-        "{verb} the environment of {}\n\nKubeOpera-Cluster: {}\nKubeOpera-Tree: {}\n",
-        inputs.name,
-        inputs.cluster,
-        tree.hash()
-    )
+    let mut message = format!("{verb} the environment of {}\n\n", inputs.name);
+    if !conflicts.is_empty() {
+        message += "These files were edited where they would have changed, and stay as they are:\n\n";
+        message.extend(conflicts.iter().map(|path| format!("- {path}\n")));
+        message.push('\n');
+    }
+    message + &format!("KubeOpera-Cluster: {}\nKubeOpera-Tree: {}\n", inputs.cluster, tree.hash())
 }
 
-fn change<'a>(committer: &'a str, message: &'a str, path: &GitPath, changes: &Changes<'a>) -> Change<'a> {
+fn change<'a>(committer: &'a str, message: &'a str, path: &GitPath, changes: &'a Changes<'a>) -> Change<'a> {
     let in_repository = |file: &str| format!("{path}/{file}");
     Change {
         committer,
         message,
-        write: changes.write.iter().map(|(file, text)| (in_repository(file), *text)).collect(),
+        write: changes.write.iter().map(|(file, text)| (in_repository(file), text.as_ref())).collect(),
         remove: changes.remove.iter().map(|file| in_repository(file)).collect(),
     }
 }

@@ -47,7 +47,8 @@ impl<'a> Proposal<'a> {
         let there = folder(self.clone, commit, &self.inputs.path).await?;
         let lock = there.get(LOCK_PATH).map(|text| read_lock(text, &self.inputs.path)).transpose()?;
         let is_ours = lock.as_ref().is_some_and(|lock| lock.inputs.uid == self.inputs.cluster_uid);
-        let changes = merge::changes(&there, lock.as_ref(), tree);
+        // Its lock file is the new tree's, so nothing is left to merge.
+        let changes = merge::changes(&there, lock.as_ref(), &merge::Folder::new(), tree);
         Ok(is_ours && changes.is_ok_and(|changes| changes.write.is_empty() && changes.remove.is_empty()))
     }
 

@@ -100,9 +100,12 @@ pub struct WrittenTree {
     pub commit: String,
     /// SHA-256 of the whole generated tree, in hex, whatever people have made of it in Git.
     pub tree_hash: String,
-    /// Generated files that somebody changed in Git; their version was kept. Relative to the tree's folder, sorted.
+    /// Generated files that somebody changed in Git; what they made of them was kept. Relative to the tree's folder, sorted.
     #[serde(default)]
     pub kept_edits: Vec<String>,
+    /// Of these, the ones to which a change of the tree did not come, as it is to the same lines.
+    #[serde(default)]
+    pub conflicts: Vec<String>,
 }
 
 /// What is found in Git where a cluster's tree should be.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cluster::Cluster,
     component::{Component, Fate},
-    tree::{Class, Tree, sha256},
+    tree::{Class, File, Tree, git_blob, sha256},
 };
 
 /// Where the lock file is in the tree.
@@ -66,6 +66,17 @@ pub struct LockedFile {
     pub class: Class,
     /// SHA-256 of what the generator wrote.
     pub sha256: String,
+    /// Id of that text as a Git blob, by which a repository hands it out when a later tree has to be merged with an edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<String>,
+}
+
+impl LockedFile {
+    fn new(file: &File) -> Self {
+        // A seed is never merged.
+        let blob = (file.class == Class::Owned).then(|| git_blob(&file.text));
+        Self { class: file.class, sha256: sha256(&file.text), blob }
+    }
 }
 
 /// The lock file cannot be read.
@@ -80,10 +91,7 @@ pub enum LockUnreadable {
 impl Lock {
     pub(crate) fn new(cluster: &Cluster, components: &[Component], tree: &Tree) -> Self {
         let components = components.iter().map(|component| (component.name.to_owned(), locked(component))).collect();
-        let files = tree
-            .files()
-            .map(|(path, file)| (path.to_owned(), LockedFile { class: file.class, sha256: sha256(&file.text) }))
-            .collect();
+        let files = tree.files().map(|(path, file)| (path.to_owned(), LockedFile::new(file))).collect();
         Self {
             schema: SCHEMA,
             generator: env!("CARGO_PKG_VERSION").to_owned(),

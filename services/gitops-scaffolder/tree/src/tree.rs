@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use vocabulary::hex;
 
@@ -64,4 +65,22 @@ impl Tree {
 /// SHA-256 of a text, in hex.
 pub(crate) fn sha256(text: &str) -> String {
     hex(&Sha256::digest(text))
+}
+
+/// Id of a text as a blob of a Git repository with SHA-1 ids, in hex. Nothing rests on its strength: a text that is found by
+/// it is believed only if its SHA-256 is right.
+pub(crate) fn git_blob(text: &str) -> String {
+    let mut sum = Sha1::new();
+    sum.update(format!("blob {}\0", text.len()));
+    sum.update(text);
+    hex(&sum.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_blob_has_the_id_that_git_gives_it() {
+        // `printf 'hello\n' | git hash-object --stdin`
+        assert_eq!(super::git_blob("hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+    }
 }

@@ -12,8 +12,8 @@ use gitops_scaffolder_contract::{
 };
 use host_cluster_controller_crd::{FINALIZER, HostCluster, HostClusterStatus, NodeCount, Phase};
 use host_cluster_controller_decide::{
-    ClusterSeen, Event, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Neighbour,
-    PullSecretSeen, Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
+    ClusterSeen, CredentialSeen, Event, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen,
+    Neighbour, PullSecretSeen, Readiness, SecretSeen, SourceSeen, SyncSeen, SyncWanted, Target,
 };
 use serde_json::json;
 use vocabulary::{AdminUsername, ClusterId, Email, GitPath, GitUrl, Secret, SecretName, Trouble};
@@ -77,6 +77,7 @@ impl Memory {
             scaffolder: this.clone(),
             provisioner: None,
             auth: this,
+            leadership: kube_kit::Leadership::unshared(),
             published: crate::published::Published::default(),
         }
     }
@@ -306,6 +307,11 @@ impl Secrets for Memory {
         Ok(SecretSeen::Present { version: self.state().secret_version.to_string() })
     }
 
+    async fn credential(&self, _: ClusterId, _: &SecretName) -> Result<Option<CredentialSeen>, Trouble> {
+        self.called("look at credential")?;
+        Ok(None)
+    }
+
     async fn git_credentials(&self, _: &SecretName, _: &GitUrl) -> Result<GitCredentials, Trouble> {
         self.called("read git credentials")?;
         Ok(GitCredentials { write: credential(), read: credential() })
@@ -356,6 +362,7 @@ impl GitOpsScaffolder for Memory {
             commit: format!("{hash:0>40}"),
             tree_hash: hash,
             kept_edits: Vec::new(),
+            conflicts: Vec::new(),
         })
     }
 

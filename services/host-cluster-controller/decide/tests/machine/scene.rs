@@ -3,11 +3,11 @@
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen, WrittenTree};
 use host_cluster_controller_crd::{
-    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, FINALIZER, HostCluster, HostClusterStatus,
+    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster, HostClusterStatus,
     REMOVAL_DESTROY,
 };
 use host_cluster_controller_decide::{
-    ClusterSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Milestone,
+    ClusterSeen, CredentialSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Milestone,
     Neighbour, Next, ObjectSeen, Observations, Outcome, PullSecretSeen, Readiness, Report, Resource, SecretSeen,
     SecretsSeen, SourceSeen, Step, SyncSeen, Way, next_step, report,
 };
@@ -235,7 +235,24 @@ impl Scene {
             git_credentials: secret(git),
             kubeconfig: named.then(|| secret(kubeconfig)),
             registry_pull: self.resource.spec.registry_pull_secret_ref.as_ref().map(|_| secret("pull-1")),
+            credential: None,
         });
+        self
+    }
+
+    /// The stored kubeconfig holds a token that was made and ends at these times, in seconds from the start.
+    pub fn with_token(mut self, issued: Option<i64>, ends: i64) -> Self {
+        let at = |seconds| start() + SignedDuration::from_secs(seconds);
+        if let Fact::Seen(secrets) = &mut self.seen.secrets {
+            let (issued_at, expires_at) = (issued.map(at), Some(at(ends)));
+            secrets.credential = Some(CredentialSeen { kind: CredentialKind::Token, issued_at, expires_at });
+        }
+        self
+    }
+
+    /// It is so many seconds after the start.
+    pub fn at(mut self, seconds: i64) -> Self {
+        self.now = start() + SignedDuration::from_secs(seconds);
         self
     }
 
@@ -363,6 +380,7 @@ pub fn written(commit: &str) -> Outcome {
         commit: commit.to_owned(),
         tree_hash: TREE_HASH.to_owned(),
         kept_edits: Vec::new(),
+        conflicts: Vec::new(),
     })
 }
 

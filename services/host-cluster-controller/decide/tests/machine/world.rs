@@ -322,6 +322,7 @@ impl World {
                     commit: self.commits.last().unwrap().clone(),
                     tree_hash: self.tree_hash().unwrap(),
                     kept_edits: Vec::new(),
+                    conflicts: Vec::new(),
                 });
             }
             Step::EnsureAdministrator { administrator, .. } => {
@@ -378,7 +379,7 @@ impl World {
                     self.run = Some((last, self.now + SignedDuration::from_mins(3), true));
                 }
                 return match self.run_status() {
-                    RunStatus::Absent => Outcome::Done,
+                    RunStatus::Absent | RunStatus::Destroyed => Outcome::Done,
                     _ => Outcome::Trouble(Trouble::waiting("DestroyInProgress", "Deleting the VPC.")),
                 };
             }

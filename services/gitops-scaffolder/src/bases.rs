@@ -1,0 +1,32 @@
+//! What was generated before of files that were edited since: the third text of a merge. It is not kept anywhere, as it can be
+//! had again: this version of the generator makes it from the recorded inputs, or Git has it.
+
+use gitops_scaffolder_tree::{Lock, TreeConfig, render_again};
+
+use crate::{git::clone::Clone, merge::Folder};
+
+/// The texts that can be had. One that is missing leaves its file as it was edited.
+pub(crate) async fn of(clone: &Clone<'_>, lock: &Lock, paths: &[&str]) -> Folder {
+    let mut bases = generated_again(lock, paths);
+    for path in paths.iter().copied().filter(|path| !bases.contains_key(*path)).collect::<Vec<_>>() {
+        let Some(blob) = lock.files.get(path).and_then(|file| file.blob.as_deref()) else { continue };
+        match clone.blob(blob).await {
+            Ok(text) if lock.wrote(path, &text) => drop(bases.insert(path.to_owned(), text)),
+            Ok(_) => tracing::warn!(path, "the lock file names another text than was generated"),
+            Err(failure) => {
+                tracing::warn!(path, %failure, "the text that an edited file was made from is not to be had")
+            }
+        }
+    }
+    bases
+}
+
+/// What this version still makes as it was.
+pub(crate) fn generated_again(lock: &Lock, paths: &[&str]) -> Folder {
+    if paths.is_empty() {
+        return Folder::new();
+    }
+    let tree = render_again(lock, &TreeConfig { mirror: lock.inputs.mirror.clone() });
+    let texts = paths.iter().filter_map(|path| Some(((*path).to_owned(), tree.get(path)?.text.clone())));
+    texts.filter(|(path, text)| lock.wrote(path, text)).collect()
+}
