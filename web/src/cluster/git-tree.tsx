@@ -2,7 +2,7 @@ import clsx from 'clsx'
 import { CircleCheck, CircleHelp, CircleX, ExternalLink } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Cluster } from '@/api/model'
-import { webAddresses } from '@/format/git'
+import { commitOf, webAddresses } from '@/format/git'
 import { CopyButton } from '@/ui/copy-button'
 import { Fact, Facts } from '@/ui/facts'
 import { Section } from '@/ui/section'
@@ -13,11 +13,14 @@ export function GitTree({ cluster }: { cluster: Cluster }) {
   return (
     <Section title="Git and Flux">
       <FluxState cluster={cluster} />
-      {tree ? (
-        <Tree {...tree} />
-      ) : (
-        <p className="mt-4 text-fg-3">The tree is not in Git yet. GeneratingGitOpsTree puts it there.</p>
-      )}
+      <div className="mt-4">
+        <Facts>
+          <Fact name="Flux on the cluster">
+            <Installed flux={cluster.flux} />
+          </Fact>
+          {tree ? <Tree {...tree} /> : <Fact name="Tree">Not in Git yet. GeneratingGitOpsTree puts it there.</Fact>}
+        </Facts>
+      </div>
     </Section>
   )
 }
@@ -41,32 +44,52 @@ function FluxState({ cluster: { flux_healthy: healthy, conditions } }: { cluster
   )
 }
 
-function Tree({ url, branch, path, commit }: NonNullable<Cluster['git_ops']>) {
-  const web = webAddresses({ url, branch, path, commit })
+function Installed({ flux }: Pick<Cluster, 'flux'>) {
+  if (!flux) return 'Not known yet'
+  const { version, managed_by: owner } = flux
+  const of = owner === 'kubeopera' ? 'installed by KubeOpera' : owner && `installed by ${owner}`
+  return [version ?? 'Version not known', of].filter(Boolean).join(', ')
+}
+
+function Tree(tree: NonNullable<Cluster['git_ops']>) {
+  const { url, branch, path, commit, applied_revision: applied } = tree
+  const web = webAddresses(tree)
   return (
-    <div className="mt-4">
-      <Facts>
-        <Fact name="Repository">
-          <Place href={web?.repository}>{url}</Place>
-        </Fact>
-        <Fact name="Folder">
-          <Place href={web?.folder}>{path}</Place>
-        </Fact>
-        <Fact name="Branch">
-          <span className="font-mono text-xs">{branch}</span>
-        </Fact>
-        <Fact name="Commit of the tree">
-          {commit ? (
-            <span className="flex items-center gap-1">
-              <Place href={web?.commit}>{commit.slice(0, 12)}</Place>
-              <CopyButton text={commit} label="Copy the whole commit" className="-my-1.5" />
-            </span>
-          ) : (
-            'Not made yet'
-          )}
-        </Fact>
-      </Facts>
-    </div>
+    <>
+      <Fact name="Repository">
+        <Place href={web?.repository}>{url}</Place>
+      </Fact>
+      <Fact name="Folder">
+        <Place href={web?.folder}>{path}</Place>
+      </Fact>
+      <Fact name="Branch">
+        <span className="font-mono text-xs">{branch}</span>
+      </Fact>
+      <Fact name="Commit of the tree">
+        {commit ? <Commit hash={commit} href={web?.commit} what="commit" /> : 'Not made yet'}
+      </Fact>
+      <Fact name="Applied by Flux last">
+        <Applied revision={applied} tree={tree} />
+      </Fact>
+    </>
+  )
+}
+
+/** A repository has other commits than those of one tree: Flux may well have applied a later one. */
+function Applied({ revision, tree }: { revision: string | null; tree: NonNullable<Cluster['git_ops']> }) {
+  if (!revision) return 'Nothing yet'
+  const hash = commitOf(revision)
+  if (!hash) return <span className="font-mono text-xs">{revision}</span>
+  if (hash === tree.commit) return 'This commit'
+  return <Commit hash={hash} href={webAddresses({ ...tree, commit: hash })?.commit} what="applied commit" />
+}
+
+function Commit({ hash, href, what }: { hash: string; href: string | undefined; what: string }) {
+  return (
+    <span className="flex items-center gap-1">
+      <Place href={href}>{hash.slice(0, 12)}</Place>
+      <CopyButton text={hash} label={`Copy the whole ${what}`} className="-my-1.5" />
+    </span>
   )
 }
 

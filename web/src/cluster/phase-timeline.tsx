@@ -95,8 +95,14 @@ function Trouble({ cluster, phase, failed }: { cluster: Cluster; phase: PhaseSte
         <p className="min-w-0 flex-1 basis-48 text-xs tabular-nums">
           {cluster.retry ? (
             <>
-              {cluster.retry.attempt === 1 ? '1 attempt' : `${cluster.retry.attempt.toLocaleString()} attempts`} failed.
-              Next <Ago at={cluster.retry.next_attempt_at} past="now" />.
+              {cluster.retry.attempt === 1 ? '1 attempt' : `${cluster.retry.attempt.toLocaleString()} attempts`} failed
+              {cluster.retry.since && (
+                <>
+                  {' since '}
+                  <Ago at={cluster.retry.since} />
+                </>
+              )}
+              . Next <Ago at={cluster.retry.next_attempt_at} past="now" />.
             </>
           ) : (
             'KubeOpera does not try this again by itself.'

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { Cluster, MultiCluster } from '@/api/model'
 import { fleetQuery, forget, remember } from '@/clusters/clusters'
-import { forgetMonitored, learn, readMonitorAgain } from '@/monitor/monitor'
+import { forgetMonitored, learn, readChangedAgain, readMonitorAgain } from '@/monitor/monitor'
 import { announce } from '@/ui/announcer'
 
 /** Brings one event of the server's stream into what the page shows. Unknown events belong to a newer server. */
@@ -24,6 +24,9 @@ export function applyEvent(queryClient: QueryClient, event: EventSourceMessage) 
     }
     case 'monitor':
       learn(queryClient, JSON.parse(event.data) as MultiCluster)
+      return
+    case 'monitor.changed':
+      void readChangedAgain(queryClient, (JSON.parse(event.data) as { ids: string[] }).ids)
       return
     case 'hello':
       readMonitorAgain(queryClient)

@@ -63,7 +63,26 @@ export function learn(queryClient: QueryClient, news: MultiCluster) {
       ],
     }
   })
-  for (const id of changed.keys()) void queryClient.invalidateQueries({ queryKey: monitorQuery(id).queryKey })
+}
+
+const waiting = new Set<string>()
+
+/**
+ * Reads the clusters again of which a page is open. A reading that is under way is let finish first: of a large cluster
+ * that changes all the time, none would ever end otherwise.
+ */
+export async function readChangedAgain(queryClient: QueryClient, ids: string[]) {
+  await Promise.all(
+    ids.map(async (id) => {
+      const { queryKey } = monitorQuery(id)
+      const query = queryClient.getQueryCache().find({ queryKey })
+      if (!query || waiting.has(id)) return
+      waiting.add(id)
+      await query.promise?.catch(() => {})
+      waiting.delete(id)
+      await queryClient.invalidateQueries({ queryKey })
+    }),
+  )
 }
 
 /** The summary that no longer counts the cluster is told by the stream. */

@@ -36,7 +36,7 @@ test('a failed cluster names the phase that failed, the reason and the next atte
     phase: 'Failed',
     phases: stepsTo('BootstrappingFlux', true),
     message: 'The registry refused the image.',
-    retry: { attempt: 3, next_attempt_at: new Date(Date.now() + 95_000).toISOString() },
+    retry: { attempt: 3, since: null, next_attempt_at: new Date(Date.now() + 95_000).toISOString() },
   })
   await expect.element(card.getByText('Failed', { exact: true })).toHaveAttribute('data-tone', 'bad')
   await expect.element(card).toHaveTextContent('BootstrappingFlux failed. The registry refused the image.')

@@ -3,7 +3,7 @@ import { page } from 'vitest/browser'
 import type { ClusterMonitor } from '@/api/model'
 import { fleet } from './fixtures'
 import { open, Server } from './kubeopera'
-import { minutesAgo, monitored, node, row, summary } from './monitor-fixtures'
+import { minutesAgo, monitored, node } from './monitor-fixtures'
 
 const section = (name: string) => page.getByRole('region', { name, exact: true })
 
@@ -137,20 +137,41 @@ test('a cluster that was not read yet says so once', async () => {
   await expect.element(section('Nodes')).not.toBeInTheDocument()
 })
 
-test('the page reads the cluster again when the stream tells that it changed, and no other', async () => {
+test('a new event of Kubernetes alone brings the page up to date, and what happens on other clusters costs nothing', async () => {
   const server = await showing()
   await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
   const asked = () => server.requests.filter((what) => what.endsWith('/monitor')).length
   const before = asked()
-  server.emit('monitor', { summary: summary(), clusters: [row({ id: 'c-2' })] })
-  const health = { score: 40, colour: 'red', deducted: 60, deductions: [], not_assessed: [] } as const
-  server.on('GET /api/v1/clusters/c-4/monitor', {
-    status: 200,
-    body: monitored({ health: { ...health, deductions: [], not_assessed: [] } }),
-  })
-  server.emit('monitor', { summary: summary(), clusters: [row({ id: 'c-4' })] })
-  await expect.element(section('Health')).toHaveTextContent(/40 of 100, red/)
+  server.emit('monitor.changed', { ids: ['c-2'] })
+  const [event] = monitored().events.items
+  if (!event) throw new Error('the fixture has events')
+  const events = { items: [{ ...event, reason: 'OOMKilling' }], more: 0, not_readable: null }
+  server.on('GET /api/v1/clusters/c-4/monitor', { status: 200, body: monitored({ events }) })
+  server.emit('monitor.changed', { ids: ['c-2', 'c-4'] })
+  await expect.element(section('Recent events')).toHaveTextContent(/OOMKilling/)
   expect(asked()).toBe(before + 1)
+})
+
+test('a cluster that changes faster than it is read is read to the end, and then once more', async () => {
+  const server = await showing()
+  await expect.element(page.getByText('Live', { exact: true })).toBeVisible()
+  const answers: (() => void)[] = []
+  let score = 0
+  server.on('GET /api/v1/clusters/c-4/monitor', async () => {
+    const health = { score: ++score, colour: 'red', deducted: 60, deductions: [], not_assessed: [] } as const
+    await new Promise<void>((answer) => answers.push(answer))
+    return { status: 200, body: monitored({ health: { ...health, deductions: [], not_assessed: [] } }) }
+  })
+  for (let news = 0; news < 5; news += 1) server.emit('monitor.changed', { ids: ['c-4'] })
+  await expect.poll(() => answers.length).toBe(1)
+  server.emit('monitor.changed', { ids: ['c-4'] })
+  server.emit('monitor.changed', { ids: ['c-4'] })
+  answers[0]?.()
+  await expect.element(section('Health')).toHaveTextContent(/1 of 100, red/)
+  await expect.poll(() => answers.length).toBe(2)
+  answers[1]?.()
+  await expect.element(section('Health')).toHaveTextContent(/2 of 100, red/)
+  expect(answers.length).toBe(2)
 })
 
 test('markup in what the cluster says is text', async () => {

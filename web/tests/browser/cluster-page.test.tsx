@@ -59,7 +59,9 @@ test('a phase in trouble tells the last error, the attempts and the next one, an
   }))
   await open('/clusters/c-2')
   const step = phases.getByRole('listitem').nth(0)
-  await expect.element(step).toHaveTextContent(/AWS refused ec2:CreateVpc.*3 attempts failed\. Next in 1.min/)
+  await expect
+    .element(step)
+    .toHaveTextContent(/AWS refused ec2:CreateVpc.*3 attempts failed since 12.min ago\. Next in 1.min/)
   await step.getByRole('button', { name: 'Try again now' }).click()
   await expect.element(page.getByText('Trying prod-payments-euw1 again')).toBeVisible()
   await expect.element(page.getByText('Asked for another attempt.').first()).toBeVisible()
@@ -98,6 +100,39 @@ test('the tree in Git is linked, and Flux tells how it is', async () => {
     .toHaveAttribute('href', 'https://github.com/acme/gitops-iac/tree/main/fluxcd/clusters/kubeopera-host')
 })
 
+test('the page tells which Flux is on the cluster, who installed it and which revision it applied last', async () => {
+  const server = serving()
+  await open('/clusters/c-4')
+  const git = page.getByRole('region', { name: 'Git and Flux' })
+  const fact = (name: string) => git.getByText(name, { exact: true }).element().nextElementSibling?.textContent
+  await expect.element(git.getByText('v2.9.4, installed by KubeOpera')).toBeVisible()
+  expect(fact('Applied by Flux last')).toBe('This commit')
+  const [, , , at] = server.clusters
+  if (!at?.git_ops) throw new Error('the fixture has a tree')
+  const later = 'a'.repeat(40)
+  server.update({ ...at, git_ops: { ...at.git_ops, applied_revision: `main@sha1:${later}` }, revision: 10_000 })
+  await expect
+    .element(git.getByRole('link', { name: 'a'.repeat(12) }))
+    .toHaveAttribute('href', `https://github.com/acme/gitops-iac/commit/${later}`)
+  server.update({
+    ...at,
+    flux: { version: null, managed_by: 'flux-operator' },
+    flux_healthy: false,
+    conditions: [
+      {
+        type: 'FluxHealthy',
+        status: 'False',
+        reason: 'NotReady',
+        message: 'Deployment source-controller has 0 of 1 replicas available.',
+        last_transition_time: new Date().toISOString(),
+      },
+    ],
+    revision: 10_001,
+  })
+  await expect.element(git.getByText('Version not known, installed by flux-operator')).toBeVisible()
+  await expect.element(git.getByText('Deployment source-controller has 0 of 1 replicas available.')).toBeVisible()
+})
+
 test('somebody who may only look is offered nothing to do', async () => {
   const server = serving()
   server.on('GET /api/v1/session', { status: 200, body: { ...session, user: { ...session.user, role: 'viewer' } } })
@@ -115,7 +150,8 @@ test('what came from outside is text on the page, too', async () => {
       id: 'c-1',
       name: evil,
       message: evil,
-      git_ops: { url: 'javascript:alert(1)', branch: evil, path: evil, commit: null },
+      git_ops: { url: 'javascript:alert(1)', branch: evil, path: evil, commit: null, applied_revision: evil },
+      flux: { version: evil, managed_by: evil },
       conditions: [
         { type: evil, status: 'False', reason: evil, message: evil, last_transition_time: new Date().toISOString() },
       ],

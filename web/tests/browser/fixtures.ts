@@ -58,6 +58,7 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
     phase,
     message: 'Flux healthy and reconciling fluxcd/clusters/kubeopera-host.',
     flux_healthy: phase === 'Ready' ? true : null,
+    flux: phase === 'Ready' ? { version: 'v2.9.4', managed_by: 'kubeopera' } : null,
     kubernetes_version: '1.34.4',
     nodes: { total: 3, ready: 3 },
     health: null,
@@ -73,6 +74,7 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
       branch: 'main',
       path: 'fluxcd/clusters/kubeopera-host',
       commit: '3f9c1e7a5b20d48c6e1f0a9b8c7d6e5f4a3b2c1d',
+      applied_revision: phase === 'Ready' ? 'main@sha1:3f9c1e7a5b20d48c6e1f0a9b8c7d6e5f4a3b2c1d' : null,
     },
     retry: null,
     stale_since: null,
@@ -95,7 +97,11 @@ export const fleet = (): Cluster[] => [
     kubernetes_version: null,
     message:
       'AWS refused ec2:CreateVpc in eu-west-1: the account already has 5 VPCs, which is its limit. Raise the limit or pick another region.',
-    retry: { attempt: 3, next_attempt_at: new Date(Date.now() + 95_000).toISOString() },
+    retry: {
+      attempt: 3,
+      since: new Date(Date.now() - 12 * 60_000).toISOString(),
+      next_attempt_at: new Date(Date.now() + 95_000).toISOString(),
+    },
   }),
   cluster({
     id: 'c-3',

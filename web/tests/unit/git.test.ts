@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { webAddresses } from '@/format/git'
+import { commitOf, webAddresses } from '@/format/git'
 
 const tree = (url: string) => webAddresses({ url, branch: 'main', path: 'fluxcd/clusters/prod', commit: 'abc' })
 
@@ -24,4 +24,12 @@ test('what has no pages for people is not linked', () => {
   ])
     expect(tree(url), url).toBeUndefined()
   expect(tree('https://git.acme.com/iac.git')).toEqual({ repository: 'https://git.acme.com/iac' })
+})
+
+test('the commit of a revision that Flux applied is found, and nothing is taken for one', () => {
+  const hash = 'ab01'.repeat(10)
+  expect(commitOf(`main@sha1:${hash}`)).toBe(hash)
+  expect(commitOf(`release/2@sha256:${'c'.repeat(64)}`)).toBe('c'.repeat(64))
+  for (const revision of ['', 'main', 'sha256:abc', `main/${hash}`, 'v1.0.0@sha1:abc'])
+    expect(commitOf(revision)).toBeNull()
 })
