@@ -8,6 +8,7 @@ import { cardClass } from '@/ui/card'
 import { Notice } from '@/ui/notice'
 import { PageHeader } from '@/ui/page-header'
 import { Skeleton } from '@/ui/skeleton'
+import { Steady } from '@/ui/steady'
 import { cardGrid } from './card-grid'
 import { ClusterCards } from './cluster-cards'
 import type { Fleet } from './clusters'
@@ -78,12 +79,18 @@ function Clusters({ fleet: { items }, view }: { fleet: Fleet; view: FleetView })
             Clear filters
           </Button>
         </div>
-      ) : layout === 'list' ? (
-        <Suspense>
-          <ClusterTable clusters={clusters} view={view} onChange={change} />
-        </Suspense>
       ) : (
-        <ClusterCards clusters={clusters} />
+        <Steady rows={clusters} asked={shown}>
+          {(clusters) =>
+            layout === 'list' ? (
+              <Suspense>
+                <ClusterTable clusters={clusters} view={view} onChange={change} />
+              </Suspense>
+            ) : (
+              <ClusterCards clusters={clusters} />
+            )
+          }
+        </Steady>
       )}
     </>
   )

@@ -13,6 +13,7 @@ import { cardClass } from '@/ui/card'
 import { Cell } from '@/ui/cell'
 import { SpaceRow, useRowsInView } from '@/ui/rows-in-view'
 import { SortHead } from '@/ui/sort-head'
+import { Steady } from '@/ui/steady'
 import { arrangedRows, type MultiSort, type MultiView, orderOf, turned } from './multi-view'
 import { StandingBadge } from './standing'
 
@@ -38,9 +39,18 @@ interface ComparisonTableProps {
 
 /** All clusters with their figures, and how old those are. */
 export const ComparisonTable = memo(function ComparisonTable({ rows, view, heardAt }: ComparisonTableProps) {
+  const sorted = useMemo(() => arrangedRows(rows, view), [rows, view])
+  return (
+    <Steady rows={sorted} asked={view}>
+      {(shown) => <Table rows={shown} view={view} heardAt={heardAt} />}
+    </Steady>
+  )
+})
+
+/** The rows in the order in which they come. */
+function Table({ rows, view, heardAt }: ComparisonTableProps) {
   const navigate = useNavigate()
   const { body, indexes, before, after } = useRowsInView(rows.length, ROW_HEIGHT)
-  const sorted = useMemo(() => arrangedRows(rows, view), [rows, view])
   const order = orderOf(view)
   const turn = (sort: MultiSort) =>
     void navigate({ to: '/clusters/multi', search: turned(view, sort), replace: true, resetScroll: false })
@@ -70,7 +80,7 @@ export const ComparisonTable = memo(function ComparisonTable({ rows, view, heard
         <tbody ref={body}>
           <SpaceRow height={before} columns={COLUMNS} />
           {indexes.map((index) => {
-            const row = sorted[index]
+            const row = rows[index]
             return row && <Row key={row.id} row={row} index={index} heardAt={heardAt} />
           })}
           <SpaceRow height={after} columns={COLUMNS} />
@@ -78,7 +88,7 @@ export const ComparisonTable = memo(function ComparisonTable({ rows, view, heard
       </table>
     </section>
   )
-})
+}
 
 function PlainHead({ children }: { children: ReactNode }) {
   return (
