@@ -1,15 +1,23 @@
 //! A JSON body, or a problem that says what is wrong with it without repeating it.
 
+use std::{collections::HashSet, fmt};
+
 use axum::{
     body::Bytes,
     extract::{FromRequest, Request},
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, header};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::error::Category;
 
 use crate::Problem;
+
+const REPEATED: &str =
+    "An object in the body has the same key twice, so that two readers could take it for different things.";
 
 /// A request body of type `application/json`, or an answer of it. `T` should deny unknown fields.
 #[derive(Debug, Clone, Copy)]
@@ -47,35 +55,112 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    if let Err(error) = read::<Unambiguous>(body) {
+        return Err(match error.inner().classify() {
+            // It refuses nothing else.
+            Category::Data => at(Problem::new(StatusCode::BAD_REQUEST, "key_repeated", REPEATED), &error),
+            _ => unacceptable(&error),
+        });
+    }
+    read(body).map_err(|error| unacceptable(&error))
+}
+
+type ReadError = serde_path_to_error::Error<serde_json::Error>;
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        unacceptable(error.inner(), Some(path))
-    })?;
-    reader.end().map_err(|error| unacceptable(&error, None))?;
+    let value = serde_path_to_error::deserialize(&mut reader)?;
+    let path = serde_path_to_error::Track::new().path();
+    reader.end().map_err(|error| ReadError::new(path, error))?;
     Ok(value)
 }
 
 /// The parser's own words are not used: they repeat what was sent, which may be a secret.
-fn unacceptable(error: &serde_json::Error, path: Option<String>) -> Problem {
-    if error.classify() != Category::Data {
-        let (line, column) = (error.line(), error.column());
+fn unacceptable(error: &ReadError) -> Problem {
+    let inner = error.inner();
+    if inner.classify() != Category::Data {
+        let (line, column) = (inner.line(), inner.column());
         let detail = format!("The body is not JSON: it cannot be read beyond line {line}, column {column}.");
         return Problem::new(StatusCode::BAD_REQUEST, "body_not_json", detail);
     }
-    let problem = Problem::new(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "field_invalid",
-        "The body has a field that is unknown, missing, repeated or of the wrong type.",
-    );
-    let tellable = |path: &String| {
-        (1..=64).contains(&path.len())
-            && path != "."
-            && path.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.[]".contains(&c))
-    };
-    match path.filter(tellable) {
-        Some(path) => problem.field(path),
-        None => problem,
+    let detail = "The body has a field that is unknown, missing or of the wrong type.";
+    at(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "field_invalid", detail), error)
+}
+
+/// Names the field, if that is none of the client's own words.
+fn at(problem: Problem, error: &ReadError) -> Problem {
+    let path = error.path().to_string();
+    let is_tellable = (1..=64).contains(&path.len())
+        && path != "."
+        && path.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.[]".contains(&c));
+    if is_tellable { problem.field(path) } else { problem }
+}
+
+/// Any JSON in which no object has a key twice. What reads into a map would take the last of them without a word.
+struct Unambiguous;
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unambiguous {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("objects that have each key once")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let is_first = keys.insert(key);
+            entries.next_value_seed(Value { is_first })?;
+        }
+        Ok(self)
+    }
+}
+
+/// The value of a key; refused here rather than at its key, so that the path to it is known.
+struct Value {
+    is_first: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Value {
+    type Value = Unambiguous;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Unambiguous, D::Error> {
+        if self.is_first { Unambiguous::deserialize(deserializer) } else { Err(de::Error::custom("a key is repeated")) }
     }
 }
 
@@ -132,13 +217,33 @@ mod tests {
             (r#"{"name":"a"} CANARY"#, 400, "body_not_json"),
             (r#"{"name":{"CANARY":1}}"#, 422, "field_invalid"),
             (r#"{"name":"a","CANARY !":1}"#, 422, "field_invalid"),
-            (r#"{"name":"a","name":"CANARY"}"#, 422, "field_invalid"),
+            (r#"{"name":"a","name":"CANARY"}"#, 400, "key_repeated"),
+            (r#"{"name":"a","n\u0061me":"CANARY"}"#, 400, "key_repeated"),
             (r"{}", 422, "field_invalid"),
             ("", 400, "body_not_json"),
         ] {
             let (answered, body) = refusal("application/json", sent).await;
             assert_eq!((answered.as_u16(), body["code"].as_str().unwrap()), (status, code), "{sent}");
             assert!(!body.to_string().contains("CANARY"), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused_in_whatever_object_it_is() {
+        for (twice, field) in [
+            (r#"{"a":1,"a":1}"#, Some("a")),
+            (r#"{"a":{"b":null,"c":[true,{"d":"x","e":1.5,"d":-2}]}}"#, Some("a.c[1].d")),
+            (r#"[{"a":1},{"a":1,"a":2}]"#, Some("[1].a")),
+            (r#"{"of somebody":1,"of somebody":2}"#, None),
+        ] {
+            let problem = parse::<serde_json::Value>(twice.as_bytes()).expect_err(twice);
+            let expected = Problem::new(StatusCode::BAD_REQUEST, "key_repeated", REPEATED);
+            assert_eq!(problem, field.into_iter().fold(expected, Problem::field), "{twice}");
+        }
+        for once in
+            [r#"{"a":{"a":{"b":1}},"b":[{"a":1},{"a":1}]}"#, "1", "null", r#"["a","a"]"#, "18446744073709551616"]
+        {
+            assert!(parse::<serde_json::Value>(once.as_bytes()).is_ok(), "{once}");
         }
     }
 

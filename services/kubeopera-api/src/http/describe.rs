@@ -1,16 +1,13 @@
 //! `PATCH /api/v1/clusters/{id}`.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     extract::{Path, State},
     response::Response,
 };
 use http::{HeaderMap, StatusCode};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use serde::Deserialize;
 use service_kit::{Json, Problem, ProblemBody};
 use utoipa::ToSchema;
 use vocabulary::{ClusterLabels, LabelKey, LabelValue, NotAcceptable};
@@ -35,31 +32,7 @@ pub(crate) struct ClusterChange {
     name: Option<String>,
     /// All its labels, at most 32; those that are left out go. Keys and values are as in Kubernetes, but those of
     /// kubeopera.io are KubeOpera's own.
-    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
-    labels: Option<Pairs>,
-}
-
-/// An object of texts, each key with the value it has. A map would keep the last of two.
-struct Pairs(Vec<(String, String)>);
-
-impl<'de> Deserialize<'de> for Pairs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Pairs;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of texts")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
+    labels: Option<BTreeMap<String, String>>,
 }
 
 /// Gives a cluster another name or other labels.
@@ -107,7 +80,7 @@ pub(crate) async fn change_cluster(
     Ok(etag::answer(&HeaderMap::new(), Some(&cluster.description_tag), &cluster))
 }
 
-fn labels(Pairs(pairs): Pairs) -> Result<ClusterLabels, Problem> {
+fn labels(pairs: BTreeMap<String, String>) -> Result<ClusterLabels, Problem> {
     let refused = |detail: String, field: String| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "field_invalid", detail).field(field)
     };
@@ -121,10 +94,8 @@ fn labels(Pairs(pairs): Pairs) -> Result<ClusterLabels, Problem> {
         // A key that breaks the rules is not repeated in the answer.
         let key: LabelKey = key.parse().map_err(|why| broken(why, "labels".to_owned()))?;
         let field = format!("labels.{key}");
-        let value: LabelValue = value.parse().map_err(|why| broken(why, field.clone()))?;
-        if labels.insert(key, value).is_some() {
-            return Err(refused("This label is given more than once.".to_owned(), field));
-        }
+        let value: LabelValue = value.parse().map_err(|why| broken(why, field))?;
+        labels.insert(key, value);
     }
     Ok(labels)
 }

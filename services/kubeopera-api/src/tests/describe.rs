@@ -136,7 +136,7 @@ async fn a_change_says_what_it_was_made_to(world: World) {
     }
     let rows = world.told().await;
     let denied = rows.iter().filter(|row| row.contains("|change_cluster|") && row.contains("|denied|")).count();
-    assert_eq!(denied, 5, "{rows:#?}");
+    assert_eq!(denied, 6, "{rows:#?}");
     let nobody = "/api/v1/clusters/7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
     assert_eq!(world.describe(nobody, &cookie, &tag, &body).await.code(), "no_such_cluster");
     let same = world.describe(&path, &cookie, &tag, &json!({"name": "north"})).await;
@@ -177,7 +177,7 @@ async fn labels_are_those_of_kubernetes_and_none_of_kubeoperas_own(world: World)
         .header(header::IF_MATCH, &tag)
         .header(header::CONTENT_TYPE, "application/json");
     let twice = world.send(twice.body(r#"{"labels":{"env":"a","env":"b"}}"#.into()).unwrap()).await;
-    assert_eq!((twice.status.as_u16(), twice.json()["field"].as_str()), (422, Some("labels.env")));
+    assert_eq!((twice.status.as_u16(), twice.json()["field"].as_str()), (400, Some("labels.env")));
     assert_eq!(world.tag(&path, &cookie).await, tag, "nothing was changed");
 }
 
