@@ -1,5 +1,7 @@
 //! Writing.
 
+use std::cell::Cell;
+
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel,
@@ -16,6 +18,16 @@ use crate::{
 
 /// A row that waits for the end of a chain is let in by the one before it; more often than this something is wrong.
 const TRIES: u32 = 5;
+
+tokio::task_local! {
+    static WROTE: Cell<bool>;
+}
+
+/// Does something, and tells whether it wrote a row on the way. What it spawns does not count.
+pub async fn observed<T>(doing: impl Future<Output = T> + Send) -> (T, bool) {
+    let done = async { (doing.await, WROTE.with(Cell::get)) };
+    WROTE.scope(Cell::new(false), done).await
+}
 
 /// What is written down.
 #[derive(Debug, Clone)]
@@ -60,7 +72,10 @@ impl<'a> Entry<'a> {
 /// could wait for ever.
 pub async fn append(tx: &DatabaseTransaction, entry: Entry<'_>) -> Result<(), DbErr> {
     let row = row(&entry, Timestamp::now(), service_kit::request::id());
-    add(tx, row).await
+    add(tx, row).await?;
+    // Nobody may be observing.
+    let _ = WROTE.try_with(|wrote| wrote.set(true));
+    Ok(())
 }
 
 /// Adds a row in a transaction of its own.

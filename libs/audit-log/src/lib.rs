@@ -22,7 +22,7 @@ mod tests;
 mod verify;
 
 pub use action::{Action, Outcome};
-pub use entry::{Entry, FromBefore, append, append_from_before, note};
+pub use entry::{Entry, FromBefore, append, append_from_before, note, observed};
 pub use migration::Migrator;
 pub use read::{Filter, Row, Who, nth_latest, page, rows};
 pub use verify::{Broken, Head, Verified, VerifyError, verify};

@@ -81,9 +81,9 @@ pub(crate) enum AppError {
 }
 
 impl AppError {
-    /// What the audit log says of it: a rule refused, or something of ours failed. None if there is nothing to refuse
-    /// anything on, and for what was written down by whoever checks passwords and rights, counts attempts, or keeps
-    /// credentials.
+    /// What the audit log says of it: a rule refused, or something of ours failed. None for what was written down by
+    /// whoever checks passwords and rights, counts attempts, or keeps credentials, and for what is not there, which the
+    /// router writes down.
     pub(crate) const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::NoSuchCluster

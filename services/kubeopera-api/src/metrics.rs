@@ -13,6 +13,9 @@ use crate::app::Platform;
 /// The text format's media type.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// Their refusals are in no audit row, as nothing limits how many they cause.
+const OF_STRANGERS: &str = "kubeopera_changes_refused_to_strangers_total";
+
 /// Samples so far.
 #[derive(Default)]
 struct Exposition(String);
@@ -126,6 +129,10 @@ impl Platform {
             help,
             [(Vec::new(), u8::from(self.observed.access().available))],
         );
+        let help = "Whether this process leads: it alone drives clusters and sends notices.";
+        all.family("kubeopera_leader", "gauge", help, [(Vec::new(), u8::from(self.leadership.is_held()))]);
+        let help = "Changes that were refused to callers without a session or token, since the start.";
+        all.family(OF_STRANGERS, "counter", help, [(Vec::new(), self.strangers.count())]);
         let summary = &view.summary;
         let standings = [
             (Standing::Healthy, summary.healthy),
@@ -171,6 +178,7 @@ impl Exposition {
 /// Names of all metrics of KubeOpera's own.
 #[cfg(test)]
 pub(crate) fn names() -> Vec<&'static str> {
-    let own = ["kubeopera_build_info", "kubeopera_kubernetes_api_up", "kubeopera_clusters"];
+    let own =
+        ["kubeopera_build_info", "kubeopera_kubernetes_api_up", "kubeopera_leader", "kubeopera_clusters", OF_STRANGERS];
     own.into_iter().chain(OF_CLUSTERS.iter().map(|(name, ..)| *name)).collect()
 }

@@ -16,6 +16,7 @@ pub(crate) mod new_cluster;
 mod parting;
 mod people;
 mod receipt;
+mod refused;
 mod register;
 mod registry_setting;
 pub(crate) mod removal;
@@ -42,6 +43,8 @@ pub(crate) use elsewhere::Elsewhere;
 use elsewhere::OverTheNetwork;
 pub(crate) use parting::Thing;
 pub(crate) use receipt::Receipt;
+pub(crate) use refused::Refused;
+use refused::Strangers;
 
 use crate::{
     config::{Allowances, PlatformDefaults},
@@ -71,6 +74,7 @@ pub(crate) struct Platform {
     /// How the clusters are.
     pub(crate) monitor: Arc<dyn Monitor>,
     pub(crate) fleet: Fleet,
+    pub(crate) strangers: Strangers,
     /// Wakes the relay: something is in the outbox.
     pub(crate) outbox_filled: Notify,
     /// Wakes the task that asks whether the API server answers.
@@ -103,6 +107,7 @@ impl Platform {
             events: Events::new(),
             monitor,
             fleet: Fleet::new(),
+            strangers: Strangers::default(),
             outbox_filled: Notify::new(),
             access_doubted: Notify::new(),
             repair_wanted: Notify::new(),

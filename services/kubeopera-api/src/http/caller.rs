@@ -1,5 +1,5 @@
-//! Who is let in: a browser by its cookie, a script by its token. It fails closed: a handler that wants a [`Caller`] on a route without a session gets none, and answers
-//! 401.
+//! Who is let in: a browser by its cookie, a script by its token. It fails closed: a handler that wants a [`Caller`] on a
+//! route without a session gets none, and answers 401.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -76,7 +76,8 @@ pub(crate) async fn scripts_have_no_cookies(mut request: Request, next: Next) ->
     next.run(request).await
 }
 
-fn proof(headers: &HeaderMap) -> Option<Proof> {
+/// What a request shows of who sends it.
+pub(super) fn proof(headers: &HeaderMap) -> Option<Proof> {
     access_token(headers).map(Proof::Token).or_else(|| token(headers).map(Proof::Session))
 }
 
@@ -103,6 +104,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
     }
 }
 
-fn address(extensions: &http::Extensions) -> String {
+pub(super) fn address(extensions: &http::Extensions) -> String {
     extensions.get::<ClientAddress>().map_or_else(|| "unknown".to_owned(), |client| client.0.to_string())
 }

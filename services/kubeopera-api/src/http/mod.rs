@@ -21,6 +21,7 @@ mod page;
 mod parting;
 mod proxies;
 mod query;
+pub(crate) mod refusals;
 mod registry_setting;
 mod replace_kubeconfig;
 mod retry;
@@ -39,7 +40,7 @@ use axum::{
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use service_kit::{Problem, request};
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -179,7 +180,7 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         Problem::new(
             StatusCode::FORBIDDEN,
             "csrf_rejected",
-            "This change was asked for by a page of another site, so it was refused.",
+            "This was asked for by a page of another site, so it was refused.",
         )
         .hint("If KubeOpera is behind a proxy, let it pass the headers Host and Origin on unchanged.")
         .into_response()
@@ -193,6 +194,8 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(from_fn_with_state(config.request_limit, request::time_limit))
         .layer(csrf)
+        .layer(from_fn(streams_are_like_changes))
+        .layer(from_fn_with_state(Arc::clone(&platform), refusals::write_down))
         .layer(from_fn(caller::scripts_have_no_cookies))
         .layer(from_fn(never_stored));
     Ok(Router::new()
@@ -212,6 +215,15 @@ pub(crate) fn router(platform: Arc<Platform>, config: &Config) -> Result<Router,
 fn method_not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not know this method.")
         .hint("The header Allow lists those it knows.")
+}
+
+/// A stream is kept open with somebody's rights, so that a page of another site gets it no more than it may change
+/// something. The handler does not look at the method.
+async fn streams_are_like_changes(mut request: Request, next: Next) -> Response {
+    if request.uri().path() == "/api/v1/events" {
+        *request.method_mut() = Method::POST;
+    }
+    next.run(request).await
 }
 
 /// Answers of the API are about this moment and this person.

@@ -152,6 +152,7 @@ async fn what_a_rule_refuses_is_one_row_denied_and_what_fails_one_row_failed(wor
             ("disconnect_cluster", "done"),
             ("register_cluster", "denied"),
             ("retry_cluster", "denied"),
+            ("retry_cluster", "denied"),
         ]
     );
     assert!(!format!("{rows:?}").contains("CANARY"));

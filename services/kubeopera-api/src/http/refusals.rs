@@ -1,0 +1,74 @@
+//! A change that was asked for and refused is written down, wherever the refusal comes from: from a use case, which writes
+//! the row itself, or from what stands in front of it, such as a body that cannot be read or a page of another site.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::Method;
+use uuid::Uuid;
+
+use super::caller::{address, proof};
+use crate::{
+    app::{Platform, Refused},
+    store::audit::Action,
+};
+
+/// Middleware, outside of all that refuses. What strangers were refused is counted and not written down, as nothing
+/// limits how much of it they bring.
+pub(crate) async fn write_down(State(platform): State<Arc<Platform>>, request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let asked_for = path.as_ref().and_then(|path| action(request.method(), path.as_str()));
+    let (Some(path), Some(action)) = (path, asked_for) else { return next.run(request).await };
+    let object = object(path.as_str(), request.uri().path());
+    let (proof, address) = (proof(request.headers()), address(request.extensions()));
+    let (response, is_written) = audit_log::observed(next.run(request)).await;
+    if is_written || !response.status().is_client_error() {
+        return response;
+    }
+    let refused = Refused { action, object, proof, address };
+    match platform.note_refused(refused).await {
+        Ok(()) => response,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// What somebody asks for by a method at an address, if it would change something here or elsewhere.
+pub(crate) fn action(method: &Method, path: &str) -> Option<Action> {
+    Some(match (method.as_str(), path.strip_prefix("/api/v1")?) {
+        ("POST", "/session") => Action::LogIn,
+        ("DELETE", "/session") => Action::LogOut,
+        ("PATCH", "/clusters/{id}") => Action::ChangeCluster,
+        ("DELETE", "/clusters/{id}") => Action::DeleteCluster,
+        ("PUT", "/clusters/{id}/kubeconfig") => Action::ReplaceKubeconfig,
+        ("POST", "/clusters/{id}/disconnect") => Action::DisconnectCluster,
+        ("POST", "/clusters/{id}/retry") => Action::RetryCluster,
+        ("POST", "/clusters/register") => Action::RegisterCluster,
+        ("POST", "/clusters/connect") => Action::ConnectCluster,
+        ("POST", "/clusters/create") => Action::CreateCluster,
+        ("POST", "/clusters/kubeconfig-check") => Action::CheckKubeconfig,
+        ("POST", "/users") => Action::AddUser,
+        ("PATCH", "/users/{id}") => Action::ChangeUser,
+        ("PUT", "/users/{id}/password") => Action::ResetPassword,
+        ("DELETE", "/sessions/{id}") => Action::EndSession,
+        ("POST", "/tokens") => Action::MakeToken,
+        ("DELETE", "/tokens/{id}") => Action::RevokeToken,
+        ("POST", "/credentials") => Action::AddCredential,
+        ("PATCH", "/credentials/{id}") => Action::ChangeCredential,
+        ("DELETE", "/credentials/{id}") => Action::DeleteCredential,
+        ("POST", "/credentials/{id}/check") => Action::CheckCredential,
+        ("PUT" | "DELETE", "/settings/git") => Action::ChangeGitSetting,
+        ("POST", "/settings/git/check") => Action::CheckGitSetting,
+        ("PUT" | "DELETE", "/settings/registry") => Action::ChangeRegistrySetting,
+        _ => return None,
+    })
+}
+
+/// The id in an address. What is none is text of the client's, and stays out of the log.
+fn object(pattern: &str, path: &str) -> Option<Uuid> {
+    let (_, id) = pattern.split('/').zip(path.split('/')).find(|(segment, _)| *segment == "{id}")?;
+    id.parse().ok()
+}
