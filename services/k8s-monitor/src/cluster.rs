@@ -23,7 +23,8 @@ use vocabulary::{ClusterId, Trouble};
 use crate::{
     access::Access,
     assets,
-    kinds::{WatchedEvents, WatchedNodes, WatchedPods},
+    kinds::{WatchedEvents, WatchedLeases, WatchedNodes, WatchedPods},
+    leases::{Component, Leases},
     metrics,
     pricing::Inventory,
     probe,
@@ -172,6 +173,28 @@ impl Cluster {
         });
     }
 
+    /// Takes note of what the cluster sent just now about Leases, which by itself is no change.
+    pub(crate) fn overhear<R>(&self, note: impl FnOnce(&mut Leases, Instant) -> R) -> R {
+        note(&mut self.state().leases, Instant::now())
+    }
+
+    /// Somebody acts as this component.
+    pub(crate) fn acts(&self, component: Component) {
+        let now = Timestamp::now();
+        let mut state = self.state();
+        state.standing.hears(now);
+        let is_news = state.component_acts(component);
+        drop(state);
+        if is_news {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Asks the API server how it is without waiting for the next time.
+    pub(crate) fn look_now(&self) {
+        self.wanted.notify_one();
+    }
+
     /// Watches the cluster for ever.
     pub(crate) async fn keep(&self, access: Access) {
         loop {
@@ -196,7 +219,25 @@ impl Cluster {
             }
             pace.wait(None).await;
         };
-        join!(self.ask(&client), self.measure(&client), self.watch(&client), self.count_assets(&client));
+        join!(
+            self.ask(&client),
+            self.miss_renewals(),
+            self.measure(&client),
+            self.watch(&client),
+            self.count_assets(&client),
+        );
+    }
+
+    /// Has the API server asked as soon as a component of the control plane does not show itself.
+    async fn miss_renewals(&self) {
+        loop {
+            let due = self.state().leases.next_due();
+            // What is due moves on with each renewal, and nothing is due sooner than in some seconds.
+            sleep_until(due.unwrap_or_else(|| Instant::now() + UNEASY)).await;
+            if self.state().leases.miss(Instant::now()) {
+                self.look_now();
+            }
+        }
     }
 
     /// Asks the API server how it is, time and again.
@@ -204,7 +245,8 @@ impl Cluster {
         let mut version_asked: Option<Instant> = None;
         loop {
             self.rounds.send_modify(|rounds| rounds.begun += 1);
-            let (pause, why_not) = match probe::look(client).await {
+            let standing = |component| self.state().leases.standing(component, Instant::now());
+            let (pause, why_not) = match probe::look(client, standing).await {
                 Ok(found) => {
                     self.answers(found.control_plane);
                     if version_asked.is_none_or(|asked| asked.elapsed() >= VERSION_EVERY)
@@ -285,9 +327,11 @@ impl Cluster {
     /// Follows what happens on the cluster. While it is unreachable no connection is kept: it may lead nowhere.
     async fn watch(&self, client: &Client) {
         let (nodes, pods, events) = (WatchedNodes(self), WatchedPods(self), WatchedEvents(self));
+        let leases = WatchedLeases(self);
         let mut at_nodes = Position::start::<WatchedNodes<'_>>();
         let mut at_pods = Position::start::<WatchedPods<'_>>();
         let mut at_events = Position::start::<WatchedEvents<'_>>();
+        let mut at_leases = Position::start::<WatchedLeases<'_>>();
         loop {
             self.until_reachable(true).await;
             let following = async {
@@ -295,9 +339,11 @@ impl Cluster {
                     follow(client, &nodes, &mut at_nodes),
                     follow(client, &pods, &mut at_pods),
                     follow(client, &events, &mut at_events),
+                    follow(client, &leases, &mut at_leases),
                 )
             };
             tokio::select! { _ = following => {}, () = self.until_reachable(false) => {} }
+            self.overhear(|leases, _| leases.follow(false));
         }
     }
 

@@ -6,6 +6,7 @@ use crate::{
     call::Refusal,
     cluster::Cluster,
     events::{self, Event},
+    leases::{self, Lease, Seen},
     nodes::{self, Node},
     pods::{self, Pod},
     state::State,
@@ -111,5 +112,37 @@ impl Kind for WatchedEvents<'_> {
     fn follows(&self, why_not: Option<&Refusal>) {
         let reason = why_not.filter(|refusal| refusal.code == Some(403)).map(|refusal| refusal.trouble.message.clone());
         self.0.change(|state| state.events.set_not_readable(reason));
+    }
+}
+
+/// The Leases of kube-system, among them those of the control plane's components.
+pub(crate) struct WatchedLeases<'c>(pub(crate) &'c Cluster);
+
+impl Kind for WatchedLeases<'_> {
+    type Object<'a> = Lease<'a>;
+    const PATH: &'static str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    const ATTEMPT: &'static str = "watch the Leases of the control plane";
+    const MOST: usize = leases::MOST;
+
+    fn revision<'b>(lease: &'b Lease<'_>) -> &'b str {
+        lease.metadata.resource_version()
+    }
+    fn list_begins(&self) {}
+    fn put(&self, lease: Lease<'_>) {
+        // It comes every other second and seldom says anything new: nobody is told of it.
+        match self.0.overhear(|leases, now| leases.put(&lease, now)) {
+            Seen::Renewed(component) => self.0.acts(component),
+            Seen::GivenUp => self.0.look_now(),
+            Seen::Nothing => {}
+        }
+    }
+    fn delete(&self, _: Lease<'_>) {
+        self.0.look_now();
+    }
+    fn list_ends(&self, _: bool) {}
+    fn skipped(&self) {}
+    /// A Lease that may not be watched is looked at from time to time, which is when its trouble is told.
+    fn follows(&self, why_not: Option<&Refusal>) {
+        self.0.overhear(|leases, _| leases.follow(why_not.is_none()));
     }
 }

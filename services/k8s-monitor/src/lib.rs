@@ -10,6 +10,7 @@ mod call;
 mod cluster;
 mod events;
 mod kinds;
+mod leases;
 mod managed;
 mod metrics;
 mod node_names;

@@ -10,7 +10,10 @@ use kube_kit::Attempt;
 use serde::Deserialize;
 use vocabulary::Trouble;
 
-use crate::call::{Refusal, not_kubernetes, read, refused, send};
+use crate::{
+    call::{Refusal, not_kubernetes, read, refused, send},
+    leases::{Component, Lease, Standing},
+};
 
 /// `/readyz?verbose` has a line of some thirty bytes for each of its checks.
 const LARGEST: usize = 64 << 10;
@@ -26,15 +29,17 @@ pub(crate) struct Found {
     pub(crate) is_uneasy: bool,
 }
 
-/// Asks everything. An error is a server that does not answer, or is no Kubernetes API server.
-pub(crate) async fn look(client: &Client) -> Result<Found, Refusal> {
+/// Asks everything that is not known already: `standing` is how a component stands by its renewals. An error is a server
+/// that does not answer, or is no Kubernetes API server.
+pub(crate) async fn look(client: &Client, standing: impl Fn(Component) -> Standing) -> Result<Found, Refusal> {
     let (status, text) = in_time(ask(client, "/livez")).await?;
     let (alive, _) = judge_readyz(status, &text);
     let (status, text) = in_time(ask(client, "/readyz?verbose")).await?;
     let (ready, etcd) = judge_readyz(status, &text);
     let api_server = if matches!(alive, ComponentState::Unhealthy(_)) { alive } else { ready };
-    let (scheduler, scheduler_uneasy) = in_time(lease(client, "kube-scheduler")).await?;
-    let (controller_manager, manager_uneasy) = in_time(lease(client, "kube-controller-manager")).await?;
+    let (scheduler, scheduler_uneasy) = in_time(component(client, Component::Scheduler, &standing)).await?;
+    let (controller_manager, manager_uneasy) =
+        in_time(component(client, Component::ControllerManager, &standing)).await?;
     let is_unhealthy = [&api_server, &etcd].into_iter().any(|state| matches!(state, ComponentState::Unhealthy(_)));
     Ok(Found {
         control_plane: ControlPlane { api_server, scheduler, controller_manager, etcd },
@@ -90,24 +95,21 @@ struct Status {
 }
 
 /// How a component is by its Lease, and whether that is worth looking at again soon.
-async fn lease(client: &Client, component: &str) -> Result<(ComponentState, bool), Refusal> {
-    #[derive(Deserialize)]
-    struct Object {
-        #[serde(default)]
-        spec: Spec,
+async fn component(
+    client: &Client,
+    component: Component,
+    standing: impl Fn(Component) -> Standing,
+) -> Result<(ComponentState, bool), Refusal> {
+    if standing(component) == Standing::Acting {
+        return Ok((ComponentState::Healthy, false));
     }
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Spec {
-        lease_duration_seconds: Option<i64>,
-        renew_time: Option<Timestamp>,
-    }
-    let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{component}");
-    let attempt = format!("read the Lease {component}");
+    let name = component.name();
+    let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{name}");
+    let attempt = format!("read the Lease {name}");
     let answer = match read(client, Attempt(&attempt), &path).await {
         Ok(answer) => answer,
         Err(refusal) if refusal.code == Some(404) => {
-            let reason = format!("The cluster shows no Lease of {component}, so that it cannot be told.");
+            let reason = format!("The cluster shows no Lease of {name}, so that it cannot be told.");
             return Ok((ComponentState::Unknown(reason), false));
         }
         Err(refusal) if refusal.code.is_some_and(|code| code != 401) => {
@@ -115,16 +117,27 @@ async fn lease(client: &Client, component: &str) -> Result<(ComponentState, bool
         }
         Err(refusal) => return Err(refusal),
     };
-    let spec = match serde_json::from_slice::<Object>(&answer.body) {
-        Ok(object) => object.spec,
+    let lease: Lease<'_> = match serde_json::from_slice(&answer.body) {
+        Ok(lease) => lease,
         Err(error) => {
             let refusal = not_kubernetes(Attempt(&attempt), error);
             return Ok((ComponentState::Unknown(refusal.trouble.message), false));
         }
     };
-    // Both times are the cluster's, so that a clock that differs from ours does not matter.
-    let now = answer.server_time.unwrap_or_else(Timestamp::now);
-    let duration = SignedDuration::from_secs(spec.lease_duration_seconds.unwrap_or(15));
-    let is_old = spec.renew_time.is_some_and(|renewed| now.duration_since(renewed) > RENEWED_OF_LATE);
-    Ok((judge_lease(component, spec.renew_time, duration, now), is_old))
+    // Whoever is silent is judged by this machine's clock alone, all others by the cluster's, so that it does not matter
+    // whether the two agree.
+    let state = match standing(component) {
+        Standing::Silent { renewed, ago } if lease.renewed() == Some(renewed) => {
+            judge_lease(name, lease.is_held(), Some(renewed), SignedDuration::ZERO, renewed + ago)
+        }
+        _ => {
+            let now = answer.server_time.unwrap_or_else(Timestamp::now);
+            judge_lease(name, lease.is_held(), lease.renewed(), lease.duration(), now)
+        }
+    };
+    let is_old = lease.renewed().is_some_and(|renewed| {
+        answer.server_time.unwrap_or_else(Timestamp::now).duration_since(renewed) > RENEWED_OF_LATE
+    });
+    let is_uneasy = is_old || matches!(state, ComponentState::Unhealthy(_));
+    Ok((state, is_uneasy))
 }

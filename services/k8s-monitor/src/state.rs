@@ -7,7 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 use k8s_monitor_contract::{Assessed, Health, NotAssessed, Resources};
-use k8s_monitor_health::{ControlPlane, Source, Tally};
+use k8s_monitor_health::{ComponentState, ControlPlane, Source, Tally};
 use tokio::time::Instant;
 use vocabulary::TroubleKind;
 
@@ -15,6 +15,7 @@ use crate::{
     assets::Assets,
     call::Refusal,
     events::{Event, Events},
+    leases::{Component, Leases},
     node_names::NodeNames,
     nodes::{self, Node, Nodes, Place},
     pods::{self, Pod, Pods},
@@ -33,6 +34,7 @@ pub(crate) struct State {
     pub(crate) standing: Standing,
     pub(crate) tally: Tally,
     pub(crate) events: Events,
+    pub(crate) leases: Leases,
     nodes: Nodes,
     pods: Pods,
     names: NodeNames,
@@ -178,6 +180,18 @@ impl State {
             self.control_plane = Some(control_plane);
             self.has_changed();
         }
+    }
+
+    /// Somebody acts as this component. Returns whether that is news.
+    pub(crate) fn component_acts(&mut self, component: Component) -> bool {
+        let Some(mut control_plane) = self.control_plane.clone() else { return false };
+        let state = match component {
+            Component::Scheduler => &mut control_plane.scheduler,
+            Component::ControllerManager => &mut control_plane.controller_manager,
+        };
+        let is_news = std::mem::replace(state, ComponentState::Healthy) != ComponentState::Healthy;
+        self.set_control_plane(control_plane);
+        is_news
     }
 
     /// The API server's version, as it says it.

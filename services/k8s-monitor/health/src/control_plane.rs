@@ -102,19 +102,26 @@ fn failing_checks(names: &[&str]) -> String {
 
 /// A component that is led by whoever holds its Lease, by that Lease in kube-system.
 ///
-/// `now` is the time of the API server (the Date of its answer), so that this machine's clock does not matter.
+/// `patience` is how old the last renewal may be: as long as the Lease lasts, or less where renewals are known to come more
+/// often. `now` is the time of the API server (the Date of its answer), so that this machine's clock does not matter.
 pub fn judge_lease(
     component: &str,
+    is_held: bool,
     renewed: Option<Timestamp>,
-    duration: SignedDuration,
+    patience: SignedDuration,
     now: Timestamp,
 ) -> ComponentState {
     let Some(renewed) = renewed else {
         return ComponentState::Unknown(format!("The Lease of {component} was never renewed, so it tells nothing."));
     };
+    if !is_held {
+        return ComponentState::Unhealthy(format!(
+            "Nobody acts as {component}: its Lease was given up at {renewed:.0}."
+        ));
+    }
     // Nobody holds a lease much longer; a longer one would hide that nobody does.
-    let duration = duration.clamp(SignedDuration::from_secs(1), SignedDuration::from_mins(5));
-    if now.duration_since(renewed) <= duration {
+    let patience = patience.clamp(SignedDuration::from_secs(1), SignedDuration::from_mins(5));
+    if now.duration_since(renewed) <= patience {
         return ComponentState::Healthy;
     }
     ComponentState::Unhealthy(format!("Nobody acts as {component}: its Lease was last renewed at {renewed:.0}."))

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, clippy::float_cmp, reason = "what a test says reads better without either")]
 
 mod hostile;
+mod leases;
 mod managed;
 mod scene;
 mod well;

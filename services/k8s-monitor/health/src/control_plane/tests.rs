@@ -61,12 +61,23 @@ fn a_lease_that_is_not_renewed_in_time_has_no_holder() {
     let now: Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
     let judge = |seconds, duration| {
         let renewed = now - SignedDuration::from_secs(seconds);
-        judge_lease("kube-scheduler", Some(renewed), SignedDuration::from_secs(duration), now)
+        judge_lease("kube-scheduler", true, Some(renewed), SignedDuration::from_secs(duration), now)
     };
     assert_eq!(judge(15, 15), ComponentState::Healthy);
     assert!(is_unhealthy(&judge(16, 15)));
     assert_eq!(judge(-3, 15), ComponentState::Healthy);
     // A lease of a hundred years hides nothing.
     assert!(is_unhealthy(&judge(301, 3_000_000_000)));
-    assert!(is_unknown(&judge_lease("kube-scheduler", None, SignedDuration::from_secs(15), now)));
+    assert!(is_unknown(&judge_lease("kube-scheduler", true, None, SignedDuration::from_secs(15), now)));
+}
+
+#[test]
+fn a_lease_that_was_given_up_has_no_holder_however_new_it_is() {
+    let now: Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
+    let ComponentState::Unhealthy(reason) =
+        judge_lease("kube-scheduler", false, Some(now), SignedDuration::from_secs(1), now)
+    else {
+        panic!("healthy")
+    };
+    assert_eq!(reason, "Nobody acts as kube-scheduler: its Lease was given up at 2026-11-30T12:00:00Z.");
 }

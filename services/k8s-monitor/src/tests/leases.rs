@@ -1,0 +1,118 @@
+//! Scheduler and controller manager by the Leases that they renew, or do not.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use k8s_monitor_contract::Monitor;
+use serde_json::json;
+use testkit_hostile_api_server::{Answer, Cluster};
+
+use super::scene::{Watched, healthy, score};
+use crate::Engine;
+
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+
+/// The scheduler's Lease as it is after a renewal by this holder.
+fn lease(holder: &str) -> serde_json::Value {
+    json!({
+        "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": Timestamp::now().to_string()},
+    })
+}
+
+/// Somebody acts as the scheduler, and whoever watches is told so.
+fn renew(cluster: &Cluster, holder: &str) {
+    let lease = lease(holder);
+    cluster.say(SCHEDULER, 200, lease.to_string());
+    cluster.put(LEASES, lease);
+}
+
+/// A cluster whose scheduler is known to renew its Lease.
+async fn with_scheduler(engine: &Engine) -> Watched {
+    let cluster = healthy();
+    renew(&cluster, "one");
+    let watched = Watched::of(engine, cluster).await;
+    score(engine, watched.id, 100.0).await;
+    // So many renewals tell how fast they come.
+    let known = engine.watched(watched.id).unwrap();
+    let is_learned =
+        || known.overhear(|leases, now| leases.next_due().is_some_and(|due| due <= now + Duration::from_secs(4)));
+    let learned = async {
+        while !is_learned() {
+            renew(&watched.cluster, "one");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), learned).await.expect("the Leases are watched");
+    watched
+}
+
+#[tokio::test]
+async fn a_scheduler_that_ends_in_order_is_missed_at_once_and_so_is_seen_its_successor() {
+    let engine = Engine::default();
+    let watched = with_scheduler(&engine).await;
+
+    let began = Instant::now();
+    renew(&watched.cluster, "");
+    score(&engine, watched.id, 62.0).await;
+    renew(&watched.cluster, "two");
+    renew(&watched.cluster, "two");
+    score(&engine, watched.id, 100.0).await;
+
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_scheduler_that_is_killed_is_missed_after_two_renewals_long_before_its_lease_is_over() {
+    let engine = Engine::default();
+    let watched = with_scheduler(&engine).await;
+
+    let last = Instant::now();
+    score(&engine, watched.id, 62.0).await;
+    assert!((4..=6).contains(&last.elapsed().as_secs()), "{:?}", last.elapsed());
+
+    let back = Instant::now();
+    renew(&watched.cluster, "one");
+    score(&engine, watched.id, 100.0).await;
+    assert!(back.elapsed() < Duration::from_secs(1), "{:?}", back.elapsed());
+}
+
+#[tokio::test]
+async fn a_watch_that_is_late_says_nothing_against_the_scheduler() {
+    let engine = Engine::default();
+    let watched = with_scheduler(&engine).await;
+    let before = watched.server.requests(SCHEDULER);
+
+    // Renewed, but the watch does not tell.
+    watched.cluster.say(SCHEDULER, 200, lease("one").to_string());
+    let asked = async {
+        while watched.server.requests(SCHEDULER) <= before {
+            engine.refresh(Duration::from_secs(2)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), asked).await.expect("the Lease itself is looked at");
+    engine.refresh(Duration::from_secs(2)).await;
+
+    let seen = engine.glance(watched.id).unwrap();
+    assert_eq!(seen.health.map(|health| f64::from(health.score)), Some(100.0));
+}
+
+#[tokio::test]
+async fn leases_that_may_not_be_watched_are_looked_at_from_time_to_time() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    renew(&cluster, "one");
+    let watched = Watched::of(&engine, cluster).await;
+    watched.turns(|cluster, asked| match asked.path.as_str() {
+        LEASES => Answer::Json(403, json!({"kind": "Status", "code": 403}).to_string().into()),
+        _ => cluster.answer(asked),
+    });
+    watched.server.break_off();
+
+    let given_up = lease("");
+    watched.cluster.say(SCHEDULER, 200, given_up.to_string());
+    engine.refresh(Duration::from_secs(20)).await;
+    score(&engine, watched.id, 62.0).await;
+}
