@@ -15,14 +15,16 @@ export function UsageMeter({ name, usage }: UsageMeterProps) {
   return (
     <div className="grid grid-cols-[3.75rem_minmax(0,1fr)_2.75rem] items-center gap-3 text-ui">
       <span className="text-fg-3">{name}</span>
-      {/* biome-ignore lint/a11y/useSemanticElements: how a meter element looks is the browser's own affair */}
+      {/* A meter has a value; without one this is an empty line. */}
       <span
-        role="meter"
-        aria-label={name}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={used === null ? undefined : Math.round(used)}
-        aria-valuetext={used === null ? 'not known' : percent(used)}
+        {...(used !== null && {
+          role: 'meter',
+          'aria-label': name,
+          'aria-valuemin': 0,
+          'aria-valuemax': 100,
+          'aria-valuenow': Math.round(used),
+          'aria-valuetext': percent(used),
+        })}
         className="h-1.5 overflow-hidden rounded-full bg-line forced-colors:border"
       >
         {used !== null && (

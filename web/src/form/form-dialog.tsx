@@ -1,11 +1,13 @@
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useRef } from 'react'
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
 import { Problem } from '@/api/problem'
 import { Button } from '@/ui/button'
 import { Modal } from '@/ui/modal'
 import { Notice } from '@/ui/notice'
 import { landOnField } from './refusal'
+
+const field = 'input:not([hidden]), select, textarea'
 
 interface FormDialogProps<T extends FieldValues, R> {
   title: string
@@ -22,6 +24,7 @@ interface FormDialogProps<T extends FieldValues, R> {
 export function FormDialog<T extends FieldValues, R>(props: FormDialogProps<T, R>) {
   const { title, form, verb, send, onDone, onClose, children } = props
   const id = useId()
+  const fields = useRef<HTMLFormElement>(null)
   const sending = useMutation({
     mutationFn: send,
     onSuccess: (result) => {
@@ -38,6 +41,8 @@ export function FormDialog<T extends FieldValues, R>(props: FormDialogProps<T, R
       open
       title={title}
       onClose={onClose}
+      // Where one types first; under a finger that would bring up a keyboard over the dialog.
+      initialFocus={(way) => way === 'touch' || (fields.current?.querySelector<HTMLElement>(field) ?? true)}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -48,6 +53,7 @@ export function FormDialog<T extends FieldValues, R>(props: FormDialogProps<T, R
       }
     >
       <form
+        ref={fields}
         id={id}
         noValidate
         className="grid grid-cols-1 gap-4 pt-2"

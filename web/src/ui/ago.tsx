@@ -7,12 +7,16 @@ interface AgoProps {
   className?: string
 }
 
+const SECOND = 1_000
+
 /** How long ago something was, with the exact time on hover; in the future, how long until then. */
 export function Ago({ at, past, className }: AgoProps) {
   const distance = useNow() - Date.parse(at)
   return (
     <time dateTime={at} title={exact(at)} className={className}>
-      {distance < 0 ? `in ${roughly(-distance)}` : (past ?? `${roughly(distance)} ago`)}
+      {distance <= -SECOND
+        ? `in ${roughly(-distance)}`
+        : (past ?? (distance < SECOND ? 'now' : `${roughly(distance)} ago`))}
     </time>
   )
 }

@@ -2,7 +2,7 @@ import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog } from '@base-ui/react/dialog'
 import clsx from 'clsx'
 import { X } from 'lucide-react'
-import type { ReactNode, RefObject } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { buttonClass } from './button'
 
 interface ModalProps {
@@ -14,7 +14,7 @@ interface ModalProps {
   footer?: ReactNode
   /** Asks for a decision: a click beside it does not close it. */
   alert?: boolean
-  initialFocus?: RefObject<HTMLElement | null>
+  initialFocus?: ComponentProps<typeof Dialog.Popup>['initialFocus']
 }
 
 /** A dialog in front of the page. On a phone it sits at the bottom, where the thumb is. */
