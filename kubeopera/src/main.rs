@@ -7,6 +7,7 @@ mod clouds;
 mod data_folder;
 mod health;
 mod identity_provider;
+mod leader;
 mod local_cluster;
 mod notices;
 mod open_files;
@@ -17,6 +18,7 @@ mod report;
 mod repository;
 mod storage;
 mod terminal;
+mod tree;
 mod up;
 mod welcome;
 
@@ -45,6 +47,9 @@ enum Command {
     Report(report::Options),
     /// Print the health score of any cluster, once, without a running KubeOpera.
     Health(health::Options),
+    /// A cluster's tree in a clone of its repository: what would change, what is wrong. No running KubeOpera is needed.
+    #[command(subcommand)]
+    Tree(tree::TreeCommand),
     /// List prices of clouds, and prices of one's own.
     #[command(subcommand)]
     Prices(price_list::PricesCommand),
@@ -59,20 +64,25 @@ fn main() -> ExitCode {
     let command = Command::parse();
     let outcome =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(anyhow::Error::from).and_then(
-            |runtime| match command {
-                Command::Up(options) => runtime.block_on(up::run(*options)),
-                Command::Provision(options) => runtime.block_on(provision::run(options)),
-                Command::Keys(command) => runtime.block_on(storage::run(command)),
-                Command::Backup(options) => runtime.block_on(backup::run(options)),
-                Command::Restore(options) => runtime.block_on(backup::restore(options)),
-                Command::Audit(command) => runtime.block_on(audit::run(command)),
-                Command::Report(options) => runtime.block_on(report::run(options)),
-                Command::Health(options) => runtime.block_on(health::run(options)),
-                Command::Prices(command) => price_list::run(command),
+            |runtime| {
+                match command {
+                    Command::Up(options) => runtime.block_on(up::run(*options)),
+                    Command::Provision(options) => runtime.block_on(provision::run(options)),
+                    Command::Keys(command) => runtime.block_on(storage::run(command)),
+                    Command::Backup(options) => runtime.block_on(backup::run(options)),
+                    Command::Restore(options) => runtime.block_on(backup::restore(options)),
+                    Command::Audit(command) => runtime.block_on(audit::run(command)),
+                    Command::Report(options) => runtime.block_on(report::run(options)),
+                    Command::Health(options) => runtime.block_on(health::run(options)),
+                    Command::Prices(command) => price_list::run(command),
+                    // Its end says what was found.
+                    Command::Tree(command) => return Ok(runtime.block_on(tree::run(command))),
+                }
+                .map(|()| ExitCode::SUCCESS)
             },
         );
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(ended) => ended,
         Err(error) => {
             welcome::complain(&format!("{error:#}"));
             ExitCode::FAILURE

@@ -19,7 +19,7 @@ use crate::{
     clouds::CloudAddresses,
     data_folder::DataFolder,
     identity_provider::IdentityProvider,
-    local_cluster,
+    leader, local_cluster,
     notices::NoticeOptions,
     open_files,
     own_cluster::{self, Found},
@@ -161,13 +161,15 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
-    let provisioner = options.provisioner(&client, &auth);
+    let provisioner = options.provisioner(&client, &auth, &prices);
+    let lease = leader::lease(client.clone());
     let controller = host_cluster_controller::Context {
         client: client.clone(),
         scaffolder: scaffolder.clone(),
         provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         auth: auth.clone(),
         flux: host.flux.clone(),
+        leadership: lease.leadership(),
     };
     let monitor = k8s_monitor::Engine::priced(prices);
     let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
@@ -197,16 +199,27 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         external_url: Some(external_url),
         trusted_proxies: options.browsers.trusted_proxy,
         notices,
+        leadership: lease.leadership(),
         ..kubeopera_api::Config::default()
     };
-    let renewing = shutdown.clone();
+    // What acts on clusters by itself is done by one process at a time; what is asked for is done by whoever is asked.
+    let lead = lease.lead(&shutdown, |over| {
+        let (controller, provisioner) = (controller.clone(), provisioner.clone());
+        async move {
+            let renewing = over.clone();
+            let renewal = async {
+                if let Some(provisioner) = provisioner {
+                    provisioner.keep_tokens_fresh(renewing).await;
+                }
+                Ok(())
+            };
+            let drive =
+                async { host_cluster_controller::run(controller, over).await.context("host-cluster-controller") };
+            tokio::try_join!(renewal, drive).map(drop)
+        }
+    });
     tokio::try_join!(
-        async {
-            if let Some(provisioner) = provisioner {
-                provisioner.keep_tokens_fresh(renewing).await;
-            }
-            Ok(())
-        },
+        lead,
         repository.serve(shutdown.clone()),
         async {
             let (monitor, stop) = (Arc::new(monitor), shutdown.clone());
@@ -214,7 +227,6 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
                 .await
                 .context("kubeopera-api")
         },
-        async { host_cluster_controller::run(controller, shutdown.clone()).await.context("host-cluster-controller") },
         async {
             k8s_monitor::run(monitoring, shutdown.clone()).await;
             Ok(())
@@ -309,10 +321,16 @@ async fn patiently<T, F: Future<Output = Result<T, Trouble>>>(attempt: impl Fn()
 
 impl Options {
     /// cluster-provisioner, if there is an image for its Jobs.
-    fn provisioner(&self, client: &kube::Client, auth: &Arc<AuthService>) -> Option<Arc<Provisioner>> {
+    fn provisioner(
+        &self,
+        client: &kube::Client,
+        auth: &Arc<AuthService>,
+        prices: &Arc<prices::Table>,
+    ) -> Option<Arc<Provisioner>> {
         let config = cluster_provisioner::Config {
             image: self.provisioner_image.clone()?,
             pull_policy: self.provisioner_pull_policy.clone(),
+            prices: Arc::clone(prices),
         };
         Some(Arc::new(Provisioner::new(client.clone(), auth.clone(), config)))
     }

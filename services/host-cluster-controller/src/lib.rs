@@ -23,7 +23,7 @@ use auth_service_contract::Auth;
 use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder_contract::GitOpsScaffolder;
 use kube::Client;
-use kube_kit::KubeconfigOptions;
+use kube_kit::{KubeconfigOptions, Leadership};
 use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
@@ -40,6 +40,7 @@ use crate::{
 pub(crate) const FIELD_MANAGER: &str = "host-cluster-controller";
 
 /// What the controller works with.
+#[derive(Clone)]
 pub struct Context {
     /// The management cluster, which holds the HostClusters.
     pub client: Client,
@@ -51,12 +52,14 @@ pub struct Context {
     pub auth: Arc<dyn Auth>,
     /// The Flux to install on clusters that have none. Without it only clusters that run Flux already become Ready.
     pub flux: Option<FluxConfig>,
+    /// Whether this process may act: asked before each effect.
+    pub leadership: Leadership,
 }
 
 /// Drives every HostCluster until `shutdown`; passes under way get a few seconds to finish. A killed controller
 /// continues where it was: all it remembers is in the resources. Ending before `shutdown` is an error.
 pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
-    let Context { client, scaffolder, provisioner, auth, flux } = context;
+    let Context { client, scaffolder, provisioner, auth, flux, leadership } = context;
     let kubeconfigs = KubeconfigOptions::default();
     let connections = Arc::new(Connections::new(client.clone(), kubeconfigs));
     let world = World {
@@ -67,6 +70,7 @@ pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Tr
         scaffolder,
         provisioner,
         auth,
+        leadership,
         published: Published::default(),
     };
     watch::run(client, Arc::new(world), shutdown).await
@@ -81,5 +85,6 @@ pub(crate) struct World {
     pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) provisioner: Option<Arc<dyn ClusterProvisioner>>,
     pub(crate) auth: Arc<dyn Auth>,
+    pub(crate) leadership: Leadership,
     pub(crate) published: Published,
 }

@@ -24,11 +24,13 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
         Facts::before_looking(Resource::of(&resource), previous, now(), rand::random(), world.provisioner.is_some());
 
     let step = decide(&mut facts, world).await;
+    still_leads(world)?;
     let outcome = act(&step, &resource, world).await;
     // Git and Terraform take their time: what is published and when to look again count from the end.
     facts.now = now();
     let Report { status, requeue, events } = report(&facts, &step, &outcome);
 
+    still_leads(world)?;
     if let Some(status) = &status {
         write_status(world, &resource, &seen, status).await?;
         world.published.remember(name, &resource, status);
@@ -41,6 +43,14 @@ pub(crate) async fn reconcile(name: &str, world: &World) -> Result<Requeue, Trou
         world.host_clusters.tell(&resource, &event).await;
     }
     Ok(requeue)
+}
+
+/// Looking may take minutes, in which another process may have taken over: what is decided is its to do then.
+fn still_leads(world: &World) -> Result<(), Trouble> {
+    if world.leadership.is_held() {
+        return Ok(());
+    }
+    Err(Trouble::transient("LeadLost", "Another process of KubeOpera may lead now, so this one does nothing more."))
 }
 
 fn overwritten() -> Event {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ipnet::IpNet;
+use kube_kit::Leadership;
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
 
 use crate::notices::Notices;
@@ -20,6 +21,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// Where notices of clusters whose colour changes go, if anywhere.
     pub notices: Option<Notices>,
+    /// Whether this process leads those that share its work: it alone sends notices. Requests are served by all.
+    pub leadership: Leadership,
     /// A request that is not answered by then is given up.
     pub request_limit: Duration,
     /// What one person may do how often.
@@ -56,13 +59,14 @@ impl Default for Allowances {
 }
 
 impl Default for Config {
-    /// No other origins, no proxies, no notices, 30 s, the usual allowances.
+    /// No other origins, no proxies, no notices, no other process, 30 s, the usual allowances.
     fn default() -> Self {
         Self {
             trusted_origins: Vec::new(),
             external_url: None,
             trusted_proxies: Vec::new(),
             notices: None,
+            leadership: Leadership::unshared(),
             request_limit: Duration::from_secs(30),
             allowances: Allowances::default(),
         }

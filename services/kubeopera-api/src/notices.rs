@@ -1,7 +1,8 @@
 //! Notices to a web hook when a cluster's colour changes for a while.
 //!
 //! A colour counts only when it has held for some time: what comes and goes again is no news. What was told last is kept
-//! in memory, so after a restart clusters that are not green are told of again: better twice than never.
+//! in memory, so after a restart, or when another process takes the lead, clusters that are not green are told of again:
+//! better twice than never.
 
 mod damping;
 
@@ -49,6 +50,9 @@ pub(crate) async fn keep_telling(platform: Arc<Platform>, notices: Notices, shut
     let mut clusters: HashMap<ClusterId, Damped> = HashMap::new();
     loop {
         tokio::select! { () = tokio::time::sleep(LOOK_EVERY) => {}, () = shutdown.cancelled() => return }
+        if !platform.leadership.is_held() {
+            continue;
+        }
         let Ok(drawing) = platform.multi_cluster().await else { continue };
         let rows = &drawing.view().clusters;
         clusters.retain(|id, _| rows.iter().any(|row| row.id == *id));

@@ -322,6 +322,22 @@ async fn a_deleted_cluster_is_let_go_of_in_order_and_its_status_is_not_written_a
 }
 
 #[tokio::test]
+async fn who_does_not_lead_any_more_finds_out_before_anything_is_done_or_written() {
+    let memory = Memory::with(host_cluster());
+    until(&memory, Phase::BootstrappingFlux).await;
+    memory.calls();
+    let stands_by = crate::World { leadership: kube_kit::Leadership::standing_by(), ..memory.world() };
+
+    let refused = reconcile(ID, &stands_by).await.unwrap_err();
+
+    assert_eq!(refused.reason, "LeadLost");
+    let calls = memory.calls();
+    assert!(calls.iter().all(|call| call == "get" || call == "neighbours" || call.starts_with("look at")), "{calls:?}");
+    pass(&memory).await;
+    assert!(memory.calls().contains(&"write_status".to_owned()), "who leads goes on from there");
+}
+
+#[tokio::test]
 async fn passes_that_end_by_themselves_are_an_error_and_passes_that_were_asked_to_end_are_none() {
     let shutdown = CancellationToken::new();
     let by_themselves = until_shutdown(async {}, &shutdown).await;

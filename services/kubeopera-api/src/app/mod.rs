@@ -33,6 +33,7 @@ use gitops_scaffolder_contract::GitOpsScaffolder;
 use jiff::Timestamp;
 use k8s_monitor_contract::Monitor;
 use kube::Client;
+use kube_kit::Leadership;
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -68,6 +69,7 @@ pub(crate) struct Platform {
     pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) defaults: PlatformDefaults,
     pub(crate) allowances: Allowances,
+    pub(crate) leadership: Leadership,
     pub(crate) observed: Observed,
     pub(crate) listing: Listing,
     pub(crate) events: Events,
@@ -102,6 +104,7 @@ impl Platform {
             scaffolder,
             defaults,
             allowances: Allowances::default(),
+            leadership: Leadership::unshared(),
             observed: Observed::new(Timestamp::now()),
             listing: Listing::new(),
             events: Events::new(),
@@ -134,6 +137,6 @@ impl Platform {
         let unreadable_since = self.observed.unreadable_since();
         let resource = self.observed.resource(record.id);
         let glance = self.monitor.glance(record.id);
-        Cluster::of(record, resource.as_deref(), Circumstances { trouble, unreadable_since, glance, revision })
+        Cluster::of(record, resource.as_ref(), Circumstances { trouble, unreadable_since, glance, revision })
     }
 }
