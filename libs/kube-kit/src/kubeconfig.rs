@@ -7,10 +7,10 @@
 mod address;
 mod authority;
 mod encoding;
-mod expiry;
 mod file;
 mod refusals;
 mod secret;
+mod validity;
 
 use base64::Engine;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use kube::{Client, Config};
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
-pub use self::address::is_forbidden_host;
+pub use self::{address::is_forbidden_host, validity::Validity};
 use self::{
     address::{is_forbidden, is_forbidden_name},
     file::{Cluster, File, NamedCluster, NamedUser, User},
@@ -187,12 +187,17 @@ impl ValidKubeconfig {
         Kubeconfig::read(text.reveal().as_bytes())?.current(options)
     }
 
-    /// When the credential ends, as far as it tells: a client certificate always does, a token does if it is a JWT.
-    pub fn expires_at(&self) -> Option<Timestamp> {
+    /// How long the credential counts, as far as it tells: a client certificate always does, a token does if it is a JWT.
+    pub fn validity(&self) -> Option<Validity> {
         match &self.credential {
-            Credential::Token(token) => expiry::of_token(token),
-            Credential::Certificate { certificate, .. } => expiry::of_certificate(&decode(certificate)?),
+            Credential::Token(token) => validity::of_token(token),
+            Credential::Certificate { certificate, .. } => validity::of_certificate(&decode(certificate)?),
         }
+    }
+
+    /// When the credential ends, as far as it tells.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.validity().map(|validity| validity.until)
     }
 
     /// What is wrong with the certificate authority, whether or not a connection fails because of it.

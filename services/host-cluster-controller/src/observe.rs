@@ -6,7 +6,7 @@ use gitops_scaffolder_contract::{Destination, TreeSeen};
 use host_cluster_controller_crd::{ModeSpec, ValidSpec};
 use host_cluster_controller_decide::{Fact, Facts, SecretsSeen, Thing};
 use tokio::time::timeout;
-use vocabulary::Trouble;
+use vocabulary::{ClusterId, SecretName, Trouble};
 
 use crate::World;
 
@@ -45,7 +45,17 @@ async fn secrets(facts: &Facts, world: &World) -> Result<SecretsSeen, Trouble> {
         Some(name) => Some(world.secrets.look(name).await?),
         None => None,
     };
-    Ok(SecretsSeen { git_credentials, kubeconfig, registry_pull })
+    let credential = match stored_kubeconfig(facts) {
+        Some((cluster, name)) => world.secrets.credential(cluster, &name).await?,
+        None => None,
+    };
+    Ok(SecretsSeen { git_credentials, kubeconfig, registry_pull, credential })
+}
+
+/// The Secret with the kubeconfig to work with, once there is one.
+fn stored_kubeconfig(facts: &Facts) -> Option<(ClusterId, SecretName)> {
+    let name = facts.previous.kubeconfig_secret.as_deref()?.parse().ok()?;
+    Some((facts.resource.id?, name))
 }
 
 async fn neighbours(facts: &Facts, world: &World) -> Result<Vec<host_cluster_controller_decide::Neighbour>, Trouble> {

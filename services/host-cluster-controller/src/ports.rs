@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use gitops_scaffolder_contract::{GitCredential, Present};
 use host_cluster_controller_crd::{HostCluster, HostClusterStatus};
 use host_cluster_controller_decide::{
-    ClusterSeen, Event, FluxSeen, GitSecretSeen, Neighbour, PullSecretSeen, SecretSeen, SyncSeen, SyncWanted, Target,
+    ClusterSeen, CredentialSeen, Event, FluxSeen, GitSecretSeen, Neighbour, PullSecretSeen, SecretSeen, SyncSeen,
+    SyncWanted, Target,
 };
 use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
@@ -103,6 +104,9 @@ pub enum SyncPart {
 pub trait Secrets: Send + Sync {
     /// Whether a Secret is there, and its version.
     async fn look(&self, name: &SecretName) -> Result<SecretSeen, Trouble>;
+
+    /// The credential in a cluster's stored kubeconfig; none if there is no such Secret, or no kubeconfig that may be used.
+    async fn credential(&self, cluster: ClusterId, name: &SecretName) -> Result<Option<CredentialSeen>, Trouble>;
 
     /// The Git credentials in a Secret, if it says that they are for this repository.
     async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble>;

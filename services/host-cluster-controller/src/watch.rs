@@ -78,12 +78,13 @@ pub(crate) async fn until_shutdown(
     Err(Trouble::bug("ControllerEnded", "host-cluster-controller has stopped looking at HostClusters. Start it again."))
 }
 
-/// The HostClusters that name a Secret.
+/// The HostClusters that name a Secret, or work with the kubeconfig in it.
 fn naming(known: &Store<Guarded>, secret: &str) -> Vec<ObjectRef<Guarded>> {
     let names = |resource: &HostCluster| {
         resource.spec.git_credentials_secret_ref == secret
             || resource.spec.connect_kubeconfig_secret_ref.as_deref() == Some(secret)
             || resource.spec.registry_pull_secret_ref.as_deref() == Some(secret)
+            || resource.status.as_ref().and_then(|status| status.kubeconfig_secret.as_deref()) == Some(secret)
     };
     let all = known.state();
     all.iter().filter(|guard| guard.0.as_ref().is_ok_and(names)).map(|guard| ObjectRef::from_obj(&**guard)).collect()

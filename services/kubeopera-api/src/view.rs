@@ -112,6 +112,9 @@ pub(crate) struct Cluster {
     /// The cluster's tree in Git. Null until there is one.
     #[schema(required)]
     pub(crate) git_ops: Option<GitOps>,
+    /// What KubeOpera reaches the cluster with. Null for the host cluster, and until there is one.
+    #[schema(required)]
+    pub(crate) credential: Option<StoredCredential>,
     /// The next attempt after a trouble. Null while all goes well.
     #[schema(required)]
     pub(crate) retry: Option<Retry>,
@@ -186,6 +189,38 @@ pub(crate) struct GitOps {
     /// The revision that Flux applied last, such as `main@sha1:` and a commit. Null until it applied one.
     #[schema(required)]
     pub(crate) applied_revision: Option<String>,
+}
+
+/// What a kubeconfig shows to the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum CredentialKind {
+    ClientCertificate,
+    Token,
+}
+
+/// How far from its end a credential is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
+pub(crate) enum CredentialState {
+    Valid,
+    ExpiresSoon,
+    Expired,
+}
+
+/// The credential in the stored kubeconfig. What it is, never the credential itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct StoredCredential {
+    /// A client certificate with its key, or a token.
+    pub(crate) kind: CredentialKind,
+    /// When it ends. Null if it does not tell.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    pub(crate) expires_at: Option<Timestamp>,
+    /// Whether its end is far, near or past. Null if it does not tell its end.
+    #[schema(required)]
+    pub(crate) state: Option<CredentialState>,
 }
 
 /// The next attempt after a trouble.
@@ -293,6 +328,11 @@ impl Cluster {
                 commit: git.commit.clone(),
                 applied_revision: git.applied_revision.clone(),
             }),
+            credential: status.credential.as_ref().map(|credential| StoredCredential {
+                kind: credential.kind.into(),
+                expires_at: credential.expires_at.as_ref().map(|at| at.0),
+                state: crd::CredentialState::of(&status.conditions).map(CredentialState::from),
+            }),
             retry: retry.or_else(|| {
                 trouble.map(|trouble| Retry {
                     attempt: trouble.attempt,
@@ -378,6 +418,25 @@ impl From<crd::Mode> for Mode {
             crd::Mode::ProvisionVanilla => Self::ProvisionVanilla,
             crd::Mode::ProvisionEks => Self::ProvisionEks,
             crd::Mode::ProvisionGke => Self::ProvisionGke,
+        }
+    }
+}
+
+impl From<crd::CredentialKind> for CredentialKind {
+    fn from(kind: crd::CredentialKind) -> Self {
+        match kind {
+            crd::CredentialKind::ClientCertificate => Self::ClientCertificate,
+            crd::CredentialKind::Token => Self::Token,
+        }
+    }
+}
+
+impl From<crd::CredentialState> for CredentialState {
+    fn from(state: crd::CredentialState) -> Self {
+        match state {
+            crd::CredentialState::Valid => Self::Valid,
+            crd::CredentialState::ExpiresSoon => Self::ExpiresSoon,
+            crd::CredentialState::Expired => Self::Expired,
         }
     }
 }

@@ -888,6 +888,7 @@ export interface components {
             /** @description The conditions of the resource. */
             conditions: components["schemas"]["Condition"][];
             git_ops: components["schemas"]["GitOps"] | null;
+            credential: components["schemas"]["StoredCredential"] | null;
             retry: components["schemas"]["Retry"] | null;
             /**
              * Format: date-time
@@ -1314,6 +1315,11 @@ export interface components {
             /** @description Why the cloud does not take it, and what to do. Null if it does. */
             message: string | null;
         };
+        /**
+         * @description What a kubeconfig shows to the API server.
+         * @enum {string}
+         */
+        CredentialKind: "client_certificate" | "token";
         /** @description All cloud credentials. */
         CredentialList: {
             /** @description By label. */
@@ -1351,6 +1357,11 @@ export interface components {
             /** @enum {string} */
             type: "gcp_service_account_key";
         };
+        /**
+         * @description How far from its end a credential is.
+         * @enum {string}
+         */
+        CredentialState: "valid" | "expires_soon" | "expired";
         /**
          * @description What kind of credential it is.
          * @enum {string}
@@ -2185,6 +2196,17 @@ export interface components {
             as_of: string | null;
             /** @description Why it is old, as sentences. */
             reason: string;
+        };
+        /** @description The credential in the stored kubeconfig. What it is, never the credential itself. */
+        StoredCredential: {
+            /** @description A client certificate with its key, or a token. */
+            kind: components["schemas"]["CredentialKind"];
+            /**
+             * Format: date-time
+             * @description When it ends. Null if it does not tell.
+             */
+            expires_at: string | null;
+            state: components["schemas"]["CredentialState"] | null;
         };
         /**
          * @description How well a version is supported.

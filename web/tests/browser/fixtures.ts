@@ -57,6 +57,7 @@ export function cluster(change: Partial<Cluster> = {}): Cluster {
     created_at: new Date(Date.now() - 600_000).toISOString(),
     phase,
     message: 'Flux healthy and reconciling fluxcd/clusters/kubeopera-host.',
+    credential: null,
     flux_healthy: phase === 'Ready' ? true : null,
     flux: phase === 'Ready' ? { version: 'v2.9.4', managed_by: 'kubeopera' } : null,
     kubernetes_version: '1.34.4',

@@ -290,6 +290,20 @@ fn a_credential_tells_when_it_ends() {
     assert_eq!(end(&kubeconfig(SERVER, "token: a.b.c")), None);
 }
 
+#[test]
+fn a_credential_tells_since_when_it_counts_where_it_does() {
+    // {"iat": 1700000000, "exp": 1800000000} between two parts that are not looked at.
+    let jwt = kubeconfig(SERVER, "token: e30.eyJpYXQiOiAxNzAwMDAwMDAwLCAiZXhwIjogMTgwMDAwMDAwMH0.c2ln");
+    let without = kubeconfig(SERVER, "token: e30.eyJleHAiOiAxODAwMDAwMDAwfQ.c2ln");
+    let certificate = base64::engine::general_purpose::STANDARD.encode(CERTIFICATE);
+    let certified = kubeconfig(SERVER, &format!("client-certificate-data: {certificate}\nclient-key-data: a2V5"));
+    let from = |text: &str| parse(text).unwrap().validity().unwrap().from.map(|at| at.to_string());
+
+    assert_eq!(from(&jwt).as_deref(), Some("2023-11-14T22:13:20Z"));
+    assert_eq!(from(&without), None);
+    assert!(from(&certified).is_some());
+}
+
 const CERTIFICATE: &str = include_str!("client-certificate.pem");
 
 #[test]

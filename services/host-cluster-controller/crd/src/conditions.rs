@@ -22,6 +22,8 @@ pub enum ConditionType {
     Reachable,
     /// Whether Flux is healthy and reconciling. Never a reason to leave Ready.
     FluxHealthy,
+    /// Whether the credential of the stored kubeconfig is still good, where it tells its end. Never a reason to leave Ready.
+    CredentialValid,
     /// The resource is left alone on request.
     Suspended,
     /// The cluster is being let go of.
@@ -40,9 +42,38 @@ impl ConditionType {
             Self::Ready => "Ready",
             Self::Reachable => "Reachable",
             Self::FluxHealthy => "FluxHealthy",
+            Self::CredentialValid => "CredentialValid",
             Self::Suspended => "Suspended",
             Self::Removing => "Removing",
         }
+    }
+}
+
+/// What CredentialValid says, by its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CredentialState {
+    /// True: its end is far.
+    Valid,
+    /// True, and its end is near.
+    ExpiresSoon,
+    /// False: it has ended.
+    Expired,
+}
+
+impl CredentialState {
+    /// The reason as the resource spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Valid => "Valid",
+            Self::ExpiresSoon => "ExpiresSoon",
+            Self::Expired => "Expired",
+        }
+    }
+
+    /// What these conditions say of the credential; none where its end is not known.
+    pub fn of(conditions: &[Condition]) -> Option<Self> {
+        let said = conditions.iter().find(|one| one.type_ == ConditionType::CredentialValid.as_str())?;
+        [Self::Valid, Self::ExpiresSoon, Self::Expired].into_iter().find(|state| state.as_str() == said.reason)
     }
 }
 

@@ -13,11 +13,12 @@ mod status;
 mod validated;
 mod way;
 
-pub use conditions::{ConditionType, condition};
+pub use conditions::{ConditionType, CredentialState, condition};
 pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};
 pub use marks::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marked_for, marks};
 pub use status::{
-    FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase, ProvisioningStatus, RetryKind, RetryStatus,
+    CredentialKind, CredentialStatus, FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase,
+    ProvisioningStatus, RetryKind, RetryStatus,
 };
 pub use validated::{Administrator, ModeSpec, ProvisionedCluster, SpecProblem, ValidSpec};
 

@@ -57,6 +57,9 @@ pub struct HostClusterStatus {
     /// Name of the Secret with the kubeconfig KubeOpera works with. None for the host cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubeconfig_secret: Option<String>,
+    /// The credential in that kubeconfig. None for the host cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credential: Option<CredentialStatus>,
     /// Whether Flux is healthy and reconciling the cluster's tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flux_healthy: Option<bool>,
@@ -94,10 +97,33 @@ pub struct HostClusterStatus {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fingerprints: BTreeMap<String, String>,
     /// Milestones (AccessValidated, InfrastructureReady, FluxBootstrapped, TreeGenerated, PlatformInstalled), their
-    /// summary (Ready), and how the cluster does (Reachable, FluxHealthy).
+    /// summary (Ready), and how the cluster does (Reachable, FluxHealthy, CredentialValid).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
+}
+
+/// The credential with which a cluster is reached.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialStatus {
+    /// What it is.
+    pub kind: CredentialKind,
+    /// When it ends; unset where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Time>,
+}
+
+/// What a kubeconfig shows to the API server: a client certificate with its key, or a token.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+#[allow(
+    missing_docs,
+    reason = "a documented variant would turn the schema's plain enum into a oneOf, which is not structural"
+)]
+pub enum CredentialKind {
+    ClientCertificate,
+    Token,
 }
 
 /// Nodes of a cluster.

@@ -1,9 +1,10 @@
 //! All conditions of a HostCluster, computed afresh each time; transition times are kept where nothing changed.
 
-use host_cluster_controller_crd::{ConditionType, HostClusterStatus, Phase, condition};
+use host_cluster_controller_crd::{ConditionType, CredentialState, HostClusterStatus, Phase, condition};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 use crate::{
+    credential,
     facts::{Fact, Facts},
     latch,
     phase::{
@@ -45,6 +46,7 @@ pub(crate) fn conditions(
     all.push(made(facts, ConditionType::Ready, Some(is_ready), why, message));
     all.extend(reachable(facts));
     all.extend(flux_healthy(facts, *place));
+    all.extend(credential_valid(facts, status));
     match (done, place) {
         (Some(Step::Suspend), _) => all.push(made(facts, ConditionType::Suspended, Some(true), "Annotated", message)),
         (_, Place::Removal) => {
@@ -100,6 +102,19 @@ fn flux_healthy(facts: &Facts, place: Place) -> Option<Condition> {
         }
         Some(Health::Unhealthy { reason, why }) => Some(made(facts, type_, Some(false), &reason, &sentence(&why))),
         Some(Health::Unknown { reason, why }) => Some(made(facts, type_, None, &reason, &sentence(&why))),
+        None => kept(facts, type_),
+    }
+}
+
+fn credential_valid(facts: &Facts, status: &HostClusterStatus) -> Option<Condition> {
+    let type_ = ConditionType::CredentialValid;
+    status.credential.as_ref()?.expires_at.as_ref()?;
+    match facts.seen.secrets.seen() {
+        Some(_) => {
+            let said = credential::said(facts)?;
+            let is_good = said.state != CredentialState::Expired;
+            Some(made(facts, type_, Some(is_good), said.state.as_str(), &said.message))
+        }
         None => kept(facts, type_),
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_crd::{
-    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, FINALIZER, HostCluster, HostClusterStatus,
-    Mode, NodeCount, REMOVAL_DESTROY, SpecProblem, ValidSpec,
+    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster,
+    HostClusterStatus, Mode, NodeCount, REMOVAL_DESTROY, SpecProblem, ValidSpec,
 };
 use jiff::{SignedDuration, Timestamp};
 use vocabulary::{ClusterId, ClusterName, KubernetesVersion, SecretName, Trouble};
@@ -210,6 +210,19 @@ pub struct SecretsSeen {
     pub kubeconfig: Option<SecretSeen>,
     /// `spec.registryPullSecretRef`; none where the resource names none.
     pub registry_pull: Option<SecretSeen>,
+    /// The credential in the stored kubeconfig; none where there is no such kubeconfig, or none that may be used.
+    pub credential: Option<CredentialSeen>,
+}
+
+/// The credential in a kubeconfig, known by what it tells of itself alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CredentialSeen {
+    /// What it is.
+    pub kind: CredentialKind,
+    /// When it was made, where it tells.
+    pub issued_at: Option<Timestamp>,
+    /// When it ends, where it tells.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// A Secret, known by its version alone.

@@ -1,7 +1,8 @@
 //! What a pass has learned: the fields of the status that speak of the world, carried over where nobody looked.
 
 use cluster_provisioner_contract::RunStatus;
-use host_cluster_controller_crd::{FluxStatus, GitOpsStatus, HostClusterStatus, ProvisioningStatus};
+use host_cluster_controller_crd::{CredentialStatus, FluxStatus, GitOpsStatus, HostClusterStatus, ProvisioningStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::{
     facts::{Facts, FluxSeen},
@@ -46,13 +47,19 @@ fn from_seen(status: &mut HostClusterStatus, facts: &Facts, step: &Step) {
             }),
         };
     }
+    if let Some(secrets) = seen.secrets.seen() {
+        status.credential = secrets
+            .credential
+            .map(|credential| CredentialStatus { kind: credential.kind, expires_at: credential.expires_at.map(Time) });
+    }
     if let (Some(sync), Some(tree)) = (seen.sync.seen(), status.git_ops.as_mut()) {
         tree.applied_revision = sync.root.as_ref().and_then(|root| root.applied_revision.clone());
     }
     if let Some(run) = seen.run.seen() {
         let known = status.provisioning.get_or_insert_with(ProvisioningStatus::default);
         match run {
-            RunStatus::Absent => {}
+            RunStatus::Absent | RunStatus::Destroyed => {}
+            RunStatus::Vanished { job } => known.job_name = Some(job.clone()),
             RunStatus::Running { job, progress } => {
                 known.job_name = Some(job.clone());
                 known.progress = Some(sentence(progress));
@@ -89,7 +96,10 @@ fn from_done(status: &mut HostClusterStatus, facts: &Facts, step: &Step, outcome
             status.kubeconfig_secret = Some(to.to_string());
         }
         Step::LeaveBehind { why } => status.left_behind = Some(sentence(why)),
-        Step::DeleteKubeconfigs { .. } => status.kubeconfig_secret = None,
+        Step::DeleteKubeconfigs { .. } => {
+            status.kubeconfig_secret = None;
+            status.credential = None;
+        }
         Step::EnsureAdministrator { password, .. } => status.admin_password_secret_ref = Some(password.to_string()),
         Step::EnsureRun { request, attempt } => {
             let run = status.provisioning.get_or_insert_with(ProvisioningStatus::default);

@@ -5,6 +5,7 @@
 
 mod conditions;
 mod copies;
+pub mod credential;
 mod facts;
 mod identity;
 mod latch;
@@ -22,9 +23,9 @@ mod standing;
 mod step;
 
 pub use facts::{
-    ClusterSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Neighbour,
-    ObjectSeen, Observations, PullSecretSeen, Reach, Readiness, Removal, Resource, SecretSeen, SecretsSeen, SourceSeen,
-    SyncSeen, Target, Thing,
+    ClusterSeen, CredentialSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen,
+    KustomizationSeen, Neighbour, ObjectSeen, Observations, PullSecretSeen, Reach, Readiness, Removal, Resource,
+    SecretSeen, SecretsSeen, SourceSeen, SyncSeen, Target, Thing,
 };
 pub use next_step::{Next, next_step};
 pub use obstacle::Obstacle;

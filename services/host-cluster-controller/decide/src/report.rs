@@ -2,11 +2,11 @@
 //! to look again.
 
 use host_cluster_controller_crd::{ConditionType, HostClusterStatus, Phase};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::{
-    conditions,
+    conditions, credential,
     facts::{Facts, Removal},
     learn,
     outcome::Outcome,
@@ -78,8 +78,17 @@ fn publish(facts: &Facts, step: &Step, outcome: &Outcome) -> Report {
     status.phase = Some(phase);
     status.message = Some(message);
     status.retry = retry;
-    let events = events(facts, step, &status, &conditions::word(&reason));
-    Report { status: Some(status), requeue, events }
+    let mut events = events(facts, step, &status, &conditions::word(&reason));
+    events.extend(credential::news(&facts.previous, &status));
+    Report { status: Some(status), requeue: not_after(requeue, credential::next_change(facts), facts), events }
+}
+
+/// As planned, or earlier where there will be something to say then.
+fn not_after(requeue: Requeue, moment: Option<Timestamp>, facts: &Facts) -> Requeue {
+    match (requeue, moment) {
+        (Requeue::After(planned), Some(moment)) => Requeue::After(planned.min(moment.duration_since(facts.now))),
+        _ => requeue,
+    }
 }
 
 fn rest(facts: &Facts) -> Requeue {
@@ -121,6 +130,10 @@ fn events(facts: &Facts, step: &Step, status: &HostClusterStatus, reason: &str) 
             && status.phase == Some(Phase::Ready)
         {
             let is_good = after == "True";
+            // Told with the moment at which it ended.
+            if reason == credential::EXPIRED {
+                break;
+            }
             events.push(event(!is_good, if is_good { type_.as_str() } else { &reason }));
             break;
         }

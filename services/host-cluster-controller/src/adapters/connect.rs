@@ -6,7 +6,8 @@ use std::{
 };
 
 use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, marked_for};
-use host_cluster_controller_decide::{Reach, Target};
+use host_cluster_controller_decide::{Reach, Target, credential};
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{Api, Client};
 use kube_kit::{Applier, Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
@@ -26,6 +27,7 @@ pub struct Connections {
 struct Kept {
     version: String,
     applier: Arc<Applier>,
+    expires_at: Option<Timestamp>,
 }
 
 impl Connections {
@@ -62,8 +64,20 @@ impl Connections {
         let client = kubeconfig.client(Limits::default()).await?;
         let applier = Arc::new(Applier::new(client, FIELD_MANAGER));
         kept = self.by_secret.lock().await;
-        kept.insert(name.clone(), Kept { version, applier: Arc::clone(&applier) });
+        let expires_at = kubeconfig.expires_at();
+        kept.insert(name.clone(), Kept { version, applier: Arc::clone(&applier), expires_at });
         Ok(applier)
+    }
+
+    /// What a failed call to a cluster means: a credential that is refused after its end is refused because of it. Before
+    /// that it is for the API server to say, whose clock counts.
+    pub(crate) async fn explain(&self, target: &Target, trouble: Trouble) -> Trouble {
+        let Reach::Kubeconfig(name) = &target.reach else { return trouble };
+        let end = self.by_secret.lock().await.get(name).and_then(|kept| kept.expires_at);
+        match end.filter(|end| trouble.reason == "Unauthorized" && *end <= Timestamp::now()) {
+            Some(end) => credential::expired(end),
+            None => trouble,
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use host_cluster_controller_crd::{HostCluster, KUBEOPERA, LABEL_MANAGED_BY, NAMESPACE, is_marked, marks};
-use host_cluster_controller_decide::SecretSeen;
+use host_cluster_controller_crd::{
+    CredentialKind, HostCluster, KUBEOPERA, LABEL_MANAGED_BY, NAMESPACE, is_marked, marks,
+};
+use host_cluster_controller_decide::{CredentialSeen, SecretSeen};
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -110,6 +112,18 @@ impl Secrets for ManagementSecrets {
     async fn look(&self, name: &SecretName) -> Result<SecretSeen, Trouble> {
         let found = secret(&self.client, name).await?;
         Ok(found.map_or(SecretSeen::Absent, |secret| SecretSeen::Present { version: version_of(&secret) }))
+    }
+
+    async fn credential(&self, cluster: ClusterId, name: &SecretName) -> Result<Option<CredentialSeen>, Trouble> {
+        let Some(secret) = secret(&self.client, name).await? else { return Ok(None) };
+        // What is wrong with one that may not be used is said by whoever has to use it.
+        let Ok(kubeconfig) = checked_kubeconfig(cluster, name, &secret, self.kubeconfigs) else { return Ok(None) };
+        let validity = kubeconfig.validity();
+        Ok(Some(CredentialSeen {
+            kind: if kubeconfig.token().is_some() { CredentialKind::Token } else { CredentialKind::ClientCertificate },
+            issued_at: validity.and_then(|validity| validity.from),
+            expires_at: validity.map(|validity| validity.until),
+        }))
     }
 
     async fn git_credentials(&self, name: &SecretName, repository: &GitUrl) -> Result<GitCredentials, Trouble> {

@@ -19,8 +19,11 @@ pub struct Clusters(pub Arc<Connections>);
 impl TargetCluster for Clusters {
     async fn look(&self, at: &Target) -> Result<ClusterSeen, Trouble> {
         let connection = self.0.to(at).await?;
-        let discovery = discover(connection.client()).await?;
-        let may_administer = is_cluster_admin(connection.client()).await?;
+        let looked = async { Ok((discover(connection.client()).await?, is_cluster_admin(connection.client()).await?)) };
+        let (discovery, may_administer) = match looked.await {
+            Ok(looked) => looked,
+            Err(trouble) => return Err(self.0.explain(at, trouble).await),
+        };
         let count = |nodes: u32| i32::try_from(nodes).unwrap_or(i32::MAX);
         Ok(ClusterSeen {
             uid: discovery.uid,

@@ -11,6 +11,7 @@ on_both_databases! {
     a_cluster_that_is_being_let_go_of_is_not_registered_meanwhile
     a_resource_of_ours_without_a_record_is_taken_on_record
     a_resource_that_is_not_ours_or_not_valid_is_left_alone
+    a_cluster_says_what_it_is_reached_with_and_how_far_from_its_end_that_is
     while_kubernetes_is_away_the_list_shows_what_was_seen_last_and_says_so
     a_list_is_read_page_by_page
 }
@@ -128,6 +129,40 @@ async fn a_resource_that_is_not_ours_or_not_valid_is_left_alone(world: World) {
     let items = world.get("/api/v1/clusters", &cookie).await.json()["items"].clone();
     let names: Vec<_> = items.as_array().unwrap().iter().map(|cluster| cluster["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["zebra"]);
+}
+
+async fn a_cluster_says_what_it_is_reached_with_and_how_far_from_its_end_that_is(world: World) {
+    let cookie = world.log_in("viewer").await;
+    let id = ClusterId::random();
+    let mut resource = resource(id, "harbour");
+    world.api_server.put(resource.clone());
+    world.start();
+    let path = format!("/api/v1/clusters/{id}");
+    let credential = async || world.get(&path, &cookie).await.json()["credential"].clone();
+    until("the cluster is on record", async || {
+        (world.get(&path, &cookie).await.status == axum::http::StatusCode::OK).then_some(())
+    })
+    .await;
+    assert_eq!(credential().await, json!(null));
+
+    let ends = "2026-12-31T08:00:00Z";
+    for (status, reason, state) in
+        [("True", "Valid", "valid"), ("True", "ExpiresSoon", "expires_soon"), ("False", "Expired", "expired")]
+    {
+        resource["status"] = json!({"phase": "Ready", "credential": {"kind": "clientCertificate", "expiresAt": ends},
+            "conditions": [{"type": "CredentialValid", "status": status, "reason": reason, "message": "It ends.",
+                "lastTransitionTime": "2026-11-29T08:00:00Z"}]});
+        world.api_server.put(resource.clone());
+        let expected = json!({"kind": "client_certificate", "expires_at": ends, "state": state});
+        until(reason, async || (credential().await == expected).then_some(())).await;
+        let list = world.get("/api/v1/clusters", &cookie).await.json();
+        assert_eq!(list["items"][0]["credential"], expected);
+    }
+
+    resource["status"] = json!({"phase": "Ready", "credential": {"kind": "token"}});
+    world.api_server.put(resource);
+    let endless = json!({"kind": "token", "expires_at": null, "state": null});
+    until("one that does not tell its end", async || (credential().await == endless).then_some(())).await;
 }
 
 async fn while_kubernetes_is_away_the_list_shows_what_was_seen_last_and_says_so(world: World) {

@@ -11,6 +11,7 @@
 )]
 
 mod clocks;
+mod credential;
 mod matrix;
 mod phases_page;
 mod scene;

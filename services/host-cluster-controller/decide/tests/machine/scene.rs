@@ -3,13 +3,13 @@
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen, WrittenTree};
 use host_cluster_controller_crd::{
-    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster, HostClusterStatus,
-    REMOVAL_DESTROY,
+    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster,
+    HostClusterStatus, REMOVAL_DESTROY,
 };
 use host_cluster_controller_decide::{
-    ClusterSeen, CredentialSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, KustomizationSeen, Milestone,
-    Neighbour, Next, ObjectSeen, Observations, Outcome, PullSecretSeen, Readiness, Report, Resource, SecretSeen,
-    SecretsSeen, SourceSeen, Step, SyncSeen, Way, next_step, report,
+    ClusterSeen, CredentialSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen,
+    KustomizationSeen, Milestone, Neighbour, Next, ObjectSeen, Observations, Outcome, PullSecretSeen, Readiness,
+    Report, Resource, SecretSeen, SecretsSeen, SourceSeen, Step, SyncSeen, Way, next_step, report,
 };
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;

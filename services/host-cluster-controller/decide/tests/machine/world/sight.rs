@@ -58,6 +58,7 @@ impl World {
                         .registry_pull_secret_ref
                         .as_ref()
                         .map(|_| SecretSeen::Present { version: format!("pull-{}", self.pull_version) }),
+                    credential: None,
                 }
             ),
             Thing::Neighbours => tell!(neighbours, Vec::new()),
@@ -96,6 +97,7 @@ impl World {
     pub(super) fn run_status(&self) -> RunStatus {
         let job = "provision-x".to_owned();
         match self.run {
+            None if self.was_destroyed => RunStatus::Destroyed,
             None => RunStatus::Absent,
             Some((_, ends, _)) if self.now < ends => {
                 RunStatus::Running { job, progress: "Creating the VPC.".to_owned() }

@@ -1,0 +1,43 @@
+//! How long a credential counts.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use serde::Deserialize;
+use vocabulary::Secret;
+use x509_cert::{Certificate, der::Decode, time::Time};
+
+/// The time in which a credential counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Validity {
+    /// When it was made, where it tells.
+    pub from: Option<Timestamp>,
+    /// When it ends.
+    pub until: Timestamp,
+}
+
+/// Of the first certificate of a PEM file, which is the client's own.
+pub(super) fn of_certificate(pem: &[u8]) -> Option<Validity> {
+    let der = CertificateDer::pem_slice_iter(pem).next()?.ok()?;
+    let certificate = Certificate::from_der(&der).ok()?;
+    let validity = certificate.tbs_certificate().validity();
+    Some(Validity { from: timestamp(&validity.not_before), until: timestamp(&validity.not_after)? })
+}
+
+fn timestamp(time: &Time) -> Option<Timestamp> {
+    Timestamp::from_second(i64::try_from(time.to_unix_duration().as_secs()).ok()?).ok()
+}
+
+/// The claims `iat` and `exp` of a JWT. They are only shown: whether the token is good, its API server says.
+pub(super) fn of_token(token: &Secret) -> Option<Validity> {
+    #[derive(Deserialize)]
+    struct Claims {
+        iat: Option<i64>,
+        exp: i64,
+    }
+    let mut parts = token.reveal().split('.');
+    let (_, claims, _) = (parts.next()?, parts.next()?, parts.next()?);
+    let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+    let from = claims.iat.and_then(|at| Timestamp::from_second(at).ok());
+    Some(Validity { from, until: Timestamp::from_second(claims.exp).ok()? })
+}
