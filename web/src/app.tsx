@@ -23,6 +23,8 @@ export function createApp(history?: RouterHistory) {
     mutationCache: new MutationCache({
       onError: (error, _variables, _result, mutation) => {
         if (!mutation.meta?.logsIn) leaveWhenLoggedOut(error)
+        // Somebody else was faster: show what it is now.
+        if (error instanceof Problem && error.status === 412) void queryClient.invalidateQueries()
       },
     }),
     defaultOptions: {

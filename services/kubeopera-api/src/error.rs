@@ -54,6 +54,10 @@ pub(crate) enum AppError {
     HostProtected,
     #[error("KubeOpera did not provision the cluster")]
     NotProvisioned,
+    #[error("no run was ever asked for")]
+    NoSuchRun,
+    #[error("the cluster is not being deleted")]
+    NotBeingDeleted,
     #[error("the name is not that of the cluster")]
     NotConfirmed,
     #[error("another cluster has this name")]
@@ -188,6 +192,17 @@ impl From<AppError> for Problem {
                 "KubeOpera did not provision this cluster, so it cannot delete it.",
             )
             .hint("Disconnect it: everything keeps running."),
+            AppError::NoSuchRun => Self::new(
+                StatusCode::NOT_FOUND,
+                "nothing_provisioned",
+                "KubeOpera has created nothing in a cloud for a cluster with this id.",
+            ),
+            AppError::NotBeingDeleted => Self::new(
+                StatusCode::CONFLICT,
+                "not_being_deleted",
+                "Only the infrastructure of a cluster that is being deleted can be given up.",
+            )
+            .hint("Delete the cluster first. To keep it running without KubeOpera, disconnect it."),
             AppError::NotConfirmed => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "confirmation_mismatch",
@@ -207,7 +222,7 @@ impl From<AppError> for Problem {
             AppError::ChangedMeanwhile => Self::new(
                 StatusCode::PRECONDITION_FAILED,
                 "changed_meanwhile",
-                "Somebody else changed this cluster since you saw it, so your change was not made.",
+                "Somebody else changed this since you saw it, so your change was not made.",
             )
             .field("If-Match")
             .hint("Read it again, and make your change to what it is now."),

@@ -30,6 +30,17 @@ export async function answerOf<T>(call: Promise<Answer<T>>): Promise<{ data: T; 
   return { data: answer.data as T, response: answer.response }
 }
 
+/** What was seen, with the mark that a change of it has to carry, so that nobody's change is lost. */
+export type Seen<T> = T & { etag: string }
+
+export async function seenOf<T extends object>(call: Promise<Answer<T>>): Promise<Seen<T>> {
+  const { data, response } = await answerOf(call)
+  return { ...data, etag: response.headers.get('etag') ?? '' }
+}
+
+/** That a change is of what was seen. */
+export const ifStill = ({ etag }: { etag: string }) => ({ header: { 'If-Match': etag } })
+
 export async function dataOf<T>(call: Promise<Answer<T>>): Promise<T> {
   return (await answerOf(call)).data
 }

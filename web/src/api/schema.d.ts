@@ -4744,11 +4744,20 @@ export interface operations {
             /** @description The repository, and what is not secret of its credential */
             200: {
                 headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["GitSetting"];
                 };
+            };
+            /** @description It is what If-None-Match names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description No session */
             401: {
@@ -4782,7 +4791,10 @@ export interface operations {
     put_git_setting: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what was seen of the setting */
+                "If-Match": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4795,6 +4807,8 @@ export interface operations {
             /** @description As it is now */
             200: {
                 headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4821,6 +4835,15 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else changed it meanwhile */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4855,6 +4878,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description If-Match is missing */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Not now */
             503: {
                 headers: {
@@ -4869,7 +4901,10 @@ export interface operations {
     delete_git_setting: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what was seen of the setting */
+                "If-Match": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4878,6 +4913,8 @@ export interface operations {
             /** @description As it is now */
             200: {
                 headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4895,6 +4932,24 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else changed it meanwhile */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5012,11 +5067,20 @@ export interface operations {
             /** @description What is not secret of it */
             200: {
                 headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RegistrySetting"];
                 };
+            };
+            /** @description It is what If-None-Match names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description No session */
             401: {
@@ -5050,7 +5114,10 @@ export interface operations {
     put_registry_setting: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what was seen of the setting */
+                "If-Match": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5063,6 +5130,8 @@ export interface operations {
             /** @description As it is now */
             200: {
                 headers: {
+                    /** @description Names this answer */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5089,6 +5158,15 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else changed it meanwhile */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5123,6 +5201,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description If-Match is missing */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Not now */
             503: {
                 headers: {
@@ -5137,7 +5224,10 @@ export interface operations {
     delete_registry_setting: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what was seen of the setting */
+                "If-Match": string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5161,6 +5251,24 @@ export interface operations {
             };
             /** @description Your role does not allow it */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else changed it meanwhile */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -32,9 +32,13 @@ const check = (change: Partial<GitCheck> = {}): GitCheck => ({
 
 function serving(change: Partial<GitSetting> = {}) {
   const server = new Server()
-  server.on('GET /api/v1/settings/git', { status: 200, body: setting(change) })
+  server.on('GET /api/v1/settings/git', { status: 200, body: setting(change), headers: { etag: '"7-git"' } })
   server.on('POST /api/v1/settings/git/check', { status: 200, body: check() })
-  server.on('GET /api/v1/settings/registry', { status: 200, body: { credential: null } })
+  server.on('GET /api/v1/settings/registry', {
+    status: 200,
+    body: { credential: null },
+    headers: { etag: '"none-registry"' },
+  })
   return server
 }
 
@@ -113,6 +117,38 @@ test('another repository over SSH is tried, its host key trusted, and used', asy
   expect(bodies).toEqual([{ repository: repository('') }, repository('git.acme.com ssh-ed25519 AAAA')])
 })
 
+test('who chose another repository meanwhile is not overwritten', async () => {
+  const server = serving()
+  const seen: (string | null)[] = []
+  server.on('PUT /api/v1/settings/git', (request) => {
+    seen.push(request.headers.get('if-match'))
+    server.on('GET /api/v1/settings/git', {
+      status: 200,
+      body: setting({ url: 'https://git.acme.com/theirs.git' }),
+      headers: { etag: '"8-git"' },
+    })
+    return {
+      status: 412,
+      body: { ...problem(412, 'changed_meanwhile', 'Somebody else changed this since you saw it.'), field: 'If-Match' },
+    }
+  })
+  server.on('DELETE /api/v1/settings/git', (request) => {
+    seen.push(request.headers.get('if-match'))
+    return { status: 200, body: setting({ is_chosen: false }), headers: { etag: '"start-git"' } }
+  })
+  await open('/settings/git')
+  await page.getByRole('button', { name: 'Use another repository' }).click()
+  await dialog.getByRole('button', { name: 'Use it' }).click()
+  await expect.element(dialog.getByText(/Somebody else changed this since you saw it\./)).toBeVisible()
+  await dialog.getByRole('button', { name: 'Use it' }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await expect.element(page.getByText('https://git.acme.com/theirs.git')).toBeVisible()
+  await page.getByRole('button', { name: 'Go back to the first one' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click()
+  await expect.element(page.getByRole('button', { name: 'Go back to the first one' })).not.toBeInTheDocument()
+  expect(seen).toEqual(['"7-git"', '"7-git"', '"8-git"'])
+})
+
 test('an address that cannot be used is refused at its field', async () => {
   const server = serving()
   server.on('PUT /api/v1/settings/git', {
@@ -142,11 +178,17 @@ test('the repository of the start is gone back to after a question', async () =>
 test('a registry credential is saved, told without its password, and removed', async () => {
   const server = serving()
   let sent: unknown
+  const seen: (string | null)[] = []
   server.on('PUT /api/v1/settings/registry', async (request) => {
     sent = await request.json()
-    return { status: 200, body: { credential: { server: 'ghcr.io', username: 'acme' } } }
+    seen.push(request.headers.get('if-match'))
+    const credential = { server: 'ghcr.io', username: 'acme' }
+    return { status: 200, body: { credential }, headers: { etag: '"9-registry"' } }
   })
-  server.on('DELETE /api/v1/settings/registry', { status: 204 })
+  server.on('DELETE /api/v1/settings/registry', (request) => {
+    seen.push(request.headers.get('if-match'))
+    return { status: 204 }
+  })
   await open('/settings/git')
   await page.getByRole('button', { name: 'Add a credential' }).click()
   await dialog.getByLabelText('Server').fill('ghcr.io')
@@ -158,4 +200,5 @@ test('a registry credential is saved, told without its password, and removed', a
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
   await expect.element(page.getByText('There is none: images are pulled without a credential.')).toBeVisible()
+  expect(seen).toEqual(['"none-registry"', '"9-registry"'])
 })

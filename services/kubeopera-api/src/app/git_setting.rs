@@ -10,7 +10,7 @@ use std::time::Duration;
 use gitops_scaffolder_contract::{Destination, GitCredential, RepositoryCheck};
 use jiff::Timestamp;
 use sea_orm::{ConnectionTrait, DbErr};
-use service_kit::database::begin_write;
+use service_kit::database::{begin_write, take_turn};
 use vocabulary::{GitBranch, GitUrl, Secret, SecretName, Trouble};
 
 use super::{Caller, Platform};
@@ -29,6 +29,9 @@ use crate::{
         outbox,
     },
 };
+
+/// Whoever changes the setting holds this turn.
+const TURN: &str = "git setting";
 
 /// A repository is tried for so long, which is less than a request may take.
 const CHECK_WITHIN: Duration = Duration::from_secs(25);
@@ -88,17 +91,29 @@ impl Platform {
     }
 
     /// Chooses the repository for new clusters, and gives those that are in it already the credential.
-    pub(crate) async fn choose_git(&self, caller: &Caller, given: GivenRepository) -> Result<GitSetting, AppError> {
+    /// It has to be still what somebody saw of it.
+    pub(crate) async fn choose_git(
+        &self,
+        caller: &Caller,
+        given: GivenRepository,
+        seen: Option<&str>,
+    ) -> Result<GitSetting, AppError> {
         self.permit(caller, Action::ChangeGitSetting).await?;
-        self.judged(caller, Action::ChangeGitSetting, None, self.choose_this_git(caller, given)).await?;
+        self.judged(caller, Action::ChangeGitSetting, None, self.choose_this_git(caller, given, seen)).await?;
         self.outbox_filled.notify_one();
         self.git_setting_now().await
     }
 
-    async fn choose_this_git(&self, caller: &Caller, given: GivenRepository) -> Result<(), AppError> {
+    async fn choose_this_git(
+        &self,
+        caller: &Caller,
+        given: GivenRepository,
+        seen: Option<&str>,
+    ) -> Result<(), AppError> {
         let action = Action::ChangeGitSetting;
         let url = git_url::parsed(&given.url)?;
         let present = self.git_repository(&self.db).await?;
+        still(&present, seen)?;
         let (credentials_secret, credential) = match given.credential {
             // The very repository of before, with another branch at most: its Secret is as it should be.
             None if present.url == url => (present.credentials_secret, None),
@@ -115,6 +130,8 @@ impl Platform {
         let now = Timestamp::now();
         let chosen = GitRepository { url, branch: given.branch, credentials_secret, changed_at: Some(now) };
         let tx = begin_write(&self.db).await?;
+        take_turn(&tx, TURN).await?;
+        still(&self.git_repository(&tx).await?, seen)?;
         git_setting::choose(&tx, &chosen, now).await?;
         for record in clusters::in_repository(&tx, chosen.url.as_str()).await? {
             if record.spec.git_credentials_secret_ref != chosen.credentials_secret.as_str() {
@@ -127,15 +144,23 @@ impl Platform {
     }
 
     /// Goes back to the repository of KubeOpera's start.
-    pub(crate) async fn forget_git(&self, caller: &Caller) -> Result<GitSetting, AppError> {
+    /// It has to be still what somebody saw of it.
+    pub(crate) async fn forget_git(&self, caller: &Caller, seen: Option<&str>) -> Result<GitSetting, AppError> {
         let action = Action::ChangeGitSetting;
         self.permit(caller, action).await?;
+        self.judged(caller, action, None, self.forget_this_git(caller, seen)).await?;
+        self.git_setting_now().await
+    }
+
+    async fn forget_this_git(&self, caller: &Caller, seen: Option<&str>) -> Result<(), AppError> {
+        let action = Action::ChangeGitSetting;
         let tx = begin_write(&self.db).await?;
+        take_turn(&tx, TURN).await?;
+        still(&self.git_repository(&tx).await?, seen)?;
         let outcome = if git_setting::forget(&tx).await? { Outcome::Done } else { Outcome::Unchanged };
         let object = Some(self.defaults.git_url.to_string());
         audit::write(&tx, caller.actor(), action, object, outcome).await?;
-        tx.commit().await?;
-        self.git_setting_now().await
+        Ok(tx.commit().await?)
     }
 
     /// Tries a repository without writing to it: the given one, else the present one.
@@ -201,6 +226,11 @@ impl Platform {
             None => Err(required(format!("The Secret {secret} does not exist. Enter the credential anew.")).into()),
         }
     }
+}
+
+/// Refuses what somebody wants who saw another setting than there is now.
+fn still(present: &GitRepository, seen: Option<&str>) -> Result<(), AppError> {
+    if seen.is_some_and(|seen| seen != present.version()) { Err(AppError::ChangedMeanwhile) } else { Ok(()) }
 }
 
 /// By hand, since two origins of a scheme that the URL standard does not know, such as `ssh`, are never alike.

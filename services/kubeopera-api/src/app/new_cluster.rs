@@ -55,7 +55,7 @@ impl Platform {
         let repository = self.git_repository(&self.db).await?;
         let git_path = of.git_path.clone().unwrap_or_else(|| GitPath::of_cluster(&of.name));
         let administrator = of.administrator.as_ref();
-        let has_registry = registry_pull::setting(&self.client).await?.is_some();
+        let has_registry = registry_pull::setting(&self.client).await?.credential.is_some();
         let spec = HostClusterSpec {
             cluster_id: id.to_string(),
             mode: joining.mode,

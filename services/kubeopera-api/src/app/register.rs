@@ -52,7 +52,7 @@ impl Platform {
                 "The Kubernetes API server that KubeOpera runs on did not answer in time. Try again in a moment.",
             )
         })??;
-        let has_registry = registry_pull::setting(&self.client).await?.is_some();
+        let has_registry = registry_pull::setting(&self.client).await?.credential.is_some();
         let mut tries = 0;
         let (record, is_new) = loop {
             tries += 1;

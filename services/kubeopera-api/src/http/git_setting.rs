@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{extract::State, response::Response};
 use gitops_scaffolder_contract as contract;
+use http::HeaderMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use service_kit::{Json, Problem, ProblemBody};
 use utoipa::ToSchema;
 use vocabulary::{NotAcceptable, Secret};
 
+use super::etag;
 use crate::{
     app::{
         Caller, Platform,
@@ -207,6 +209,11 @@ impl From<Setting> for GitSetting {
     }
 }
 
+fn answer(headers: &HeaderMap, setting: Setting) -> Response {
+    let version = setting.repository.version();
+    etag::answer(headers, Some(&version), &GitSetting::from(setting))
+}
+
 impl From<contract::RepositoryCheck> for GitCheck {
     fn from(check: contract::RepositoryCheck) -> Self {
         let is_usable = check.is_usable();
@@ -259,7 +266,8 @@ impl GitRepository {
     tag = "settings",
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "The repository, and what is not secret of its credential", body = GitSetting),
+        (status = 200, description = "The repository, and what is not secret of its credential", body = GitSetting, headers(("ETag" = String, description = "Names this answer"))),
+        (status = 304, description = "It is what If-None-Match names"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
@@ -268,8 +276,9 @@ impl GitRepository {
 pub(crate) async fn get_git_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<Json<GitSetting>, AppError> {
-    Ok(Json(platform.git_setting(&caller).await?.into()))
+    headers: HeaderMap,
+) -> Result<Response, AppError> {
+    Ok(answer(&headers, platform.git_setting(&caller).await?))
 }
 
 /// Chooses the Git repository for the trees of new clusters.
@@ -279,24 +288,30 @@ pub(crate) async fn get_git_setting(
     put,
     path = "/api/v1/settings/git",
     tag = "settings",
+    params(("If-Match" = String, Header, description = "The ETag of what was seen of the setting")),
     request_body = GitRepository,
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "As it is now", body = GitSetting),
+        (status = 200, description = "As it is now", body = GitSetting, headers(("ETag" = String, description = "Names this answer"))),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "Somebody else changed it meanwhile", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "A field is not acceptable", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 428, description = "If-Match is missing", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn put_git_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
+    headers: HeaderMap,
     body: Result<Json<GitRepository>, Problem>,
-) -> Result<Json<GitSetting>, Problem> {
+) -> Result<Response, Problem> {
     platform.permit(&caller, Action::ChangeGitSetting).await?;
+    let seen = etag::seen(&headers)?;
     let Json(body) = body?;
-    Ok(Json(platform.choose_git(&caller, body.given()?).await?.into()))
+    let setting = platform.choose_git(&caller, body.given()?, seen.as_deref()).await?;
+    Ok(answer(&HeaderMap::new(), setting))
 }
 
 /// Goes back to the Git repository that KubeOpera was started with.
@@ -304,19 +319,25 @@ pub(crate) async fn put_git_setting(
     delete,
     path = "/api/v1/settings/git",
     tag = "settings",
+    params(("If-Match" = String, Header, description = "The ETag of what was seen of the setting")),
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "As it is now", body = GitSetting),
+        (status = 200, description = "As it is now", body = GitSetting, headers(("ETag" = String, description = "Names this answer"))),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "Somebody else changed it meanwhile", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 428, description = "If-Match is missing", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn delete_git_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<Json<GitSetting>, AppError> {
-    Ok(Json(platform.forget_git(&caller).await?.into()))
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    platform.permit(&caller, Action::ChangeGitSetting).await?;
+    let seen = etag::seen(&headers)?;
+    Ok(answer(&HeaderMap::new(), platform.forget_git(&caller, seen.as_deref()).await?))
 }
 
 /// Tries whether trees can be written to a Git repository, the given one or else the present one. Nothing is written.

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use http::StatusCode;
+use axum::{extract::State, response::Response};
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use service_kit::{Json, Problem, ProblemBody};
 use utoipa::ToSchema;
 use vocabulary::Secret;
 
+use super::etag;
 use crate::{
     app::{Caller, Platform},
     error::AppError,
+    resources::registry_pull,
     settings::{Refusal, registry},
     store::audit::Action,
 };
@@ -54,11 +56,9 @@ impl RegistryCredential {
     }
 }
 
-impl From<Option<registry::RegistryCredential>> for RegistrySetting {
-    fn from(credential: Option<registry::RegistryCredential>) -> Self {
-        let user = |of: registry::RegistryCredential| RegistryUser { server: of.server, username: of.username };
-        Self { credential: credential.map(user) }
-    }
+fn answer(headers: &HeaderMap, setting: registry_pull::RegistrySetting) -> Response {
+    let user = |of: registry::RegistryCredential| RegistryUser { server: of.server, username: of.username };
+    etag::answer(headers, Some(&setting.version), &RegistrySetting { credential: setting.credential.map(user) })
 }
 
 /// Tells the registry credential that new clusters get.
@@ -68,7 +68,8 @@ impl From<Option<registry::RegistryCredential>> for RegistrySetting {
     tag = "settings",
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "What is not secret of it", body = RegistrySetting),
+        (status = 200, description = "What is not secret of it", body = RegistrySetting, headers(("ETag" = String, description = "Names this answer"))),
+        (status = 304, description = "It is what If-None-Match names"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
@@ -77,8 +78,9 @@ impl From<Option<registry::RegistryCredential>> for RegistrySetting {
 pub(crate) async fn get_registry_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<Json<RegistrySetting>, AppError> {
-    Ok(Json(platform.registry_setting(&caller).await?.into()))
+    headers: HeaderMap,
+) -> Result<Response, AppError> {
+    Ok(answer(&headers, platform.registry_setting(&caller).await?))
 }
 
 /// Sets the registry credential that new clusters get, unless they bring their own.
@@ -88,26 +90,31 @@ pub(crate) async fn get_registry_setting(
     put,
     path = "/api/v1/settings/registry",
     tag = "settings",
+    params(("If-Match" = String, Header, description = "The ETag of what was seen of the setting")),
     request_body = RegistryCredential,
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 200, description = "As it is now", body = RegistrySetting),
+        (status = 200, description = "As it is now", body = RegistrySetting, headers(("ETag" = String, description = "Names this answer"))),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "Somebody else changed it meanwhile", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "A field is not acceptable", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 428, description = "If-Match is missing", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn put_registry_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
+    headers: HeaderMap,
     body: Result<Json<RegistryCredential>, Problem>,
-) -> Result<Json<RegistrySetting>, Problem> {
+) -> Result<Response, Problem> {
     platform.permit(&caller, Action::ChangeRegistrySetting).await?;
+    let seen = etag::seen(&headers)?;
     let Json(body) = body?;
     let credential = body.judged()?;
-    platform.set_registry(&caller, &credential).await?;
-    Ok(Json(Some(credential).into()))
+    let setting = platform.set_registry(&caller, &credential, seen.as_deref()).await?;
+    Ok(answer(&HeaderMap::new(), setting))
 }
 
 /// Forgets the registry credential that new clusters get. Clusters that got it keep it.
@@ -115,18 +122,24 @@ pub(crate) async fn put_registry_setting(
     delete,
     path = "/api/v1/settings/registry",
     tag = "settings",
+    params(("If-Match" = String, Header, description = "The ETag of what was seen of the setting")),
     security(("session" = []), ("token" = [])),
     responses(
         (status = 204, description = "None is set"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "Somebody else changed it meanwhile", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 428, description = "If-Match is missing", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub(crate) async fn delete_registry_setting(
     caller: Caller,
     State(platform): State<Arc<Platform>>,
-) -> Result<StatusCode, AppError> {
-    platform.unset_registry(&caller).await?;
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    platform.permit(&caller, Action::ChangeRegistrySetting).await?;
+    let seen = etag::seen(&headers)?;
+    platform.unset_registry(&caller, seen.as_deref()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

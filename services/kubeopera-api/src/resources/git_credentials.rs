@@ -20,6 +20,8 @@ use crate::{app::Platform, error::AppError, store::clusters};
 
 /// Label: what the Secret is for.
 const SETTING: (&str, &str) = ("kubeopera.io/setting", "git");
+/// Annotation: when somebody set the credential.
+const SET_AT: &str = "kubeopera.io/set-at";
 const PREFIX: &str = "git-credentials-";
 
 /// A credential that has been named by nothing for longer is left over: no request takes that long.
@@ -50,7 +52,14 @@ pub(crate) async fn keep(
             name: Some(name.to_string()),
             namespace: Some(NAMESPACE.to_owned()),
             labels: Some(labels.into()),
-            annotations: Some([(ANNOTATION_GIT_REPOSITORY.to_owned(), repository.to_string())].into()),
+            annotations: Some(
+                [
+                    (ANNOTATION_GIT_REPOSITORY.to_owned(), repository.to_string()),
+                    // The same bytes again would be no new version, and whoever sweeps could not tell that they are wanted.
+                    (SET_AT.to_owned(), Timestamp::now().to_string()),
+                ]
+                .into(),
+            ),
             ..ObjectMeta::default()
         },
         data: Some(data.collect()),
@@ -85,14 +94,22 @@ pub(crate) async fn sweep(platform: &Platform, unused: &mut Unused, now: Timesta
     let of_setting = ListParams::default().labels(&format!("{}={}", SETTING.0, SETTING.1));
     let all = secrets(&platform.client).list_metadata(&of_setting).await.map_err(|error| trouble(attempt, &error))?;
     let chosen = platform.git_repository(&platform.db).await?.credentials_secret;
-    let mut used: BTreeSet<_> = seen.values().map(|one| one.spec.git_credentials_secret_ref.as_str()).collect();
-    used.insert(chosen.as_str());
+    let is_not_chosen = |name: &String| is_of_setting(name) && *name != *chosen.as_str();
+    let candidates = all.items.into_iter().map(|secret| secret.metadata);
+    let mut candidates: Vec<_> =
+        candidates.filter(|metadata| metadata.name.as_ref().is_some_and(is_not_chosen)).collect();
+    for cluster in seen {
+        if candidates.is_empty() {
+            break;
+        }
+        if let Some(resource) = platform.observed.resource(cluster) {
+            candidates.retain(|metadata| metadata.name.as_ref() != Some(&resource.spec.git_credentials_secret_ref));
+        }
+        tokio::task::consume_budget().await;
+    }
     let mut left = BTreeSet::new();
-    for metadata in all.items.into_iter().map(|secret| secret.metadata) {
-        let Some(name) = metadata.name.clone().filter(|name| is_of_setting(name) && !used.contains(name.as_str()))
-        else {
-            continue;
-        };
+    for metadata in candidates {
+        let Some(name) = metadata.name.clone() else { continue };
         let url = metadata.annotations.as_ref().and_then(|all| all.get(ANNOTATION_GIT_REPOSITORY));
         if let Some(url) = url
             && !clusters::in_repository(&platform.db, url).await?.is_empty()

@@ -7,16 +7,16 @@ use host_cluster_controller_crd::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY,
 use k8s_openapi::{ByteString, api::core::v1::Secret as SecretObject};
 use kube::{
     Client,
-    api::{DeleteParams, ListParams, ObjectMeta},
+    api::{DeleteParams, ListParams, ObjectMeta, Preconditions},
 };
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, is_not_found, trouble};
 use vocabulary::{ClusterId, Trouble};
 
 use super::{
     input_kubeconfig::Kept,
     secrets::{self, secrets},
 };
-use crate::settings::registry::RegistryCredential;
+use crate::{error::AppError, settings::registry::RegistryCredential};
 
 /// Label: the Secret holds the setting, or what a cluster got of it.
 const SETTING: (&str, &str) = ("kubeopera.io/setting", "registry");
@@ -46,27 +46,68 @@ fn secret(name: String, labels: &[(&str, String)], data: Data) -> SecretObject {
     }
 }
 
-/// The setting, if there is one.
-pub(crate) async fn setting(client: &Client) -> Result<Option<RegistryCredential>, Trouble> {
-    Ok(data(client, OF_PLATFORM).await?.and_then(|data| RegistryCredential::read(&data.get(KEY)?.0)))
+/// The setting as it is.
+#[derive(Debug)]
+pub(crate) struct RegistrySetting {
+    /// None if nothing is set, or if what is there cannot be used.
+    pub(crate) credential: Option<RegistryCredential>,
+    /// Which version of the setting this is; two that differ have different ones.
+    pub(crate) version: String,
+}
+
+/// The version of a setting that is not there.
+const NOTHING: &str = "none";
+
+/// The setting as it is.
+pub(crate) async fn setting(client: &Client) -> Result<RegistrySetting, Trouble> {
+    let Some(secret) = read(client, OF_PLATFORM).await? else {
+        return Ok(RegistrySetting { credential: None, version: NOTHING.to_owned() });
+    };
+    let credential = secret.data.as_ref().and_then(|data| RegistryCredential::read(&data.get(KEY)?.0));
+    Ok(RegistrySetting { credential, version: secret.metadata.resource_version.unwrap_or_default() })
 }
 
 async fn data(client: &Client, name: &str) -> Result<Option<Data>, Trouble> {
+    Ok(read(client, name).await?.map(|secret| secret.data.unwrap_or_default()))
+}
+
+async fn read(client: &Client, name: &str) -> Result<Option<SecretObject>, Trouble> {
     let found = secrets(client).get_opt(name).await;
-    let found = found.map_err(|error| trouble(Attempt("read the Secret with the registry credential"), &error))?;
-    Ok(found.map(|secret| secret.data.unwrap_or_default()))
+    found.map_err(|error| trouble(Attempt("read the Secret with the registry credential"), &error))
 }
 
-/// Makes the setting be this.
-pub(crate) async fn set(client: &Client, credential: &RegistryCredential) -> Result<(), Trouble> {
-    let wanted = secret(OF_PLATFORM.to_owned(), &[(SETTING.0, SETTING.1.to_owned())], data_of(credential));
-    secrets::apply(client, &wanted, STORE).await
+/// Makes the setting be this, if it still is the version that somebody saw.
+pub(crate) async fn set(client: &Client, credential: &RegistryCredential, seen: Option<&str>) -> Result<(), AppError> {
+    let mut wanted = secret(OF_PLATFORM.to_owned(), &[(SETTING.0, SETTING.1.to_owned())], data_of(credential));
+    let is_as_seen = match seen {
+        None => secrets::apply(client, &wanted, STORE).await.map(|()| true),
+        Some(NOTHING) => secrets::create(client, &wanted, STORE).await,
+        Some(version) => {
+            wanted.metadata.resource_version = Some(version.to_owned());
+            secrets::replace(client, &wanted, STORE).await
+        }
+    };
+    if is_as_seen? { Ok(()) } else { Err(AppError::ChangedMeanwhile) }
 }
 
-/// Forgets the setting; `false` if there was none. Clusters keep what they have.
-pub(crate) async fn unset(client: &Client) -> Result<bool, Trouble> {
+/// Forgets the setting, if it still is the version that somebody saw; `false` if there was none. Clusters keep what they
+/// have.
+pub(crate) async fn unset(client: &Client, seen: Option<&str>) -> Result<bool, AppError> {
     let attempt = Attempt("delete the Secret with the registry credential");
-    secrets::delete(client, OF_PLATFORM, &DeleteParams::default(), attempt).await
+    let version = setting(client).await?.version;
+    if seen.is_some_and(|seen| seen != version) {
+        return Err(AppError::ChangedMeanwhile);
+    }
+    if version == NOTHING {
+        return Ok(false);
+    }
+    let as_seen = Preconditions { resource_version: Some(version), uid: None };
+    match secrets(client).delete(OF_PLATFORM, &DeleteParams::default().preconditions(as_seen)).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_not_found(&error) => Ok(false),
+        Err(error) if secrets::is_conflict(&error) => Err(AppError::ChangedMeanwhile),
+        Err(error) => Err(trouble(attempt, &error).into()),
+    }
 }
 
 /// Makes a cluster have the setting, unless it has a credential.

@@ -33,6 +33,22 @@ pub(super) async fn create(client: &Client, secret: &Secret, attempt: Attempt<'_
     }
 }
 
+/// Makes a Secret be exactly this if it still is the version that the new one names; `false` if it is another, or gone.
+pub(super) async fn replace(client: &Client, secret: &Secret, attempt: Attempt<'_>) -> Result<bool, Trouble> {
+    let name = secret.metadata.name.as_deref().unwrap_or_default();
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    match secrets(client).replace(name, &params, secret).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_conflict(&error) || is_not_found(&error) => Ok(false),
+        Err(error) => Err(trouble(attempt, &error)),
+    }
+}
+
+/// Whether the Secret is another one, or another version of it, than the request was for.
+pub(super) fn is_conflict(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.is_conflict())
+}
+
 /// Deletes a Secret; `false` if it was not there (any more).
 pub(super) async fn delete(
     client: &Client,

@@ -46,6 +46,13 @@ pub(crate) struct GitRepository {
     pub(crate) changed_at: Option<Timestamp>,
 }
 
+impl GitRepository {
+    /// Which version of the setting this is; two that differ have different ones.
+    pub(crate) fn version(&self) -> String {
+        self.changed_at.map_or_else(|| "start".to_owned(), |at| at.as_microsecond().to_string())
+    }
+}
+
 impl TryFrom<Model> for GitRepository {
     type Error = DbErr;
     fn try_from(row: Model) -> Result<Self, DbErr> {

@@ -41,16 +41,8 @@ impl World {
         format!("/api/v1/clusters/{}", answer.json()["id"].as_str().unwrap())
     }
 
-    async fn tag(&self, path: &str, cookie: &str) -> String {
-        self.get(path, cookie).await.headers[header::ETAG].to_str().unwrap().to_owned()
-    }
-
     async fn describe(&self, path: &str, cookie: &str, tag: &str, body: &Value) -> Answer {
-        let request = Request::patch(path)
-            .header(header::COOKIE, cookie)
-            .header(header::IF_MATCH, tag)
-            .header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(body.to_string().into()).unwrap()).await
+        self.change_seen(tag, Method::PATCH, path, cookie, body).await
     }
 
     /// The only resource's labels but those every one has, and the name.

@@ -21,6 +21,7 @@ on_both_databases! {
     what_a_check_found_is_told_question_by_question
     a_credential_that_nothing_names_any_more_goes
     changes_and_checks_are_written_down_without_the_credential
+    of_two_who_change_what_they_both_saw_the_second_is_told
 }
 
 const PATH: &str = "/api/v1/settings/git";
@@ -50,7 +51,11 @@ fn ssh_key(passphrase: &str) -> (String, String) {
 
 impl World {
     async fn choose(&self, cookie: &str, body: &Value) -> HttpAnswer {
-        self.change(Method::PUT, PATH, cookie, body).await
+        self.change_seen("*", Method::PUT, PATH, cookie, body).await
+    }
+
+    async fn go_back(&self, cookie: &str) -> HttpAnswer {
+        self.change_seen("*", Method::DELETE, PATH, cookie, &json!(null)).await
     }
 
     pub(super) async fn connect(&self, cookie: &str, name: &str) -> Value {
@@ -99,8 +104,8 @@ async fn the_repository_of_the_start_is_used_until_somebody_chooses_another(worl
     let chosen = world.choose(&administrator, &repository("CANARY-token-of-acme-1234")).await.json();
     let world = world.restarted().await;
     let after_restart = world.get(PATH, &administrator).await.json();
-    let back = world.call(Method::DELETE, PATH, Some(&administrator)).await.json();
-    let again = world.call(Method::DELETE, PATH, Some(&administrator)).await.json();
+    let back = world.go_back(&administrator).await.json();
+    let again = world.go_back(&administrator).await.json();
 
     assert_eq!((&missing["credential"], &missing["is_chosen"]), (&json!(null), &json!(false)));
     assert_eq!(at_start["url"], "https://git.acme.com/gitops-iac.git");
@@ -403,7 +408,7 @@ async fn changes_and_checks_are_written_down_without_the_credential(world: World
     let operator = world.log_in("operator").await;
     world.choose(&administrator, &repository("CANARY-token-of-acme-1234")).await;
     world.change(Method::POST, CHECK, &administrator, &json!({})).await;
-    world.call(Method::DELETE, PATH, Some(&administrator)).await;
+    world.go_back(&administrator).await;
     assert_eq!(world.choose(&operator, &repository("CANARY")).await.code(), "forbidden");
 
     let rows = world.told().await;
@@ -413,4 +418,42 @@ async fn changes_and_checks_are_written_down_without_the_credential(world: World
     assert_eq!(of(&["|change_git_setting|", "gitops-iac.git", "|done|"]), 1, "{rows:?}");
     assert_eq!(of(&["operator", "|change_git_setting|", "|denied|"]), 1, "{rows:?}");
     assert!(!rows.concat().contains("CANARY"), "{rows:?}");
+}
+
+async fn of_two_who_change_what_they_both_saw_the_second_is_told(world: World) {
+    let administrator = world.log_in("administrator").await;
+    world.credential_of_the_start().await;
+    let mine = repository("CANARY-token-of-acme-1234");
+    let theirs = json!({"url": "https://git.acme.com/other.git", "credential": token("CANARY-token-of-other-56")});
+
+    for method in [Method::PUT, Method::DELETE] {
+        let without = world.change(method, PATH, &administrator, &mine).await;
+        assert_eq!((without.status.as_u16(), without.code().as_str()), (428, "if_match_required"));
+    }
+    let seen = world.tag(PATH, &administrator).await;
+    let first = world.change_seen(&seen, Method::PUT, PATH, &administrator, &theirs).await;
+    assert_eq!(first.status, StatusCode::OK, "{first:?}");
+    let secrets = world.api_server.secrets();
+    for method in [Method::PUT, Method::DELETE] {
+        let second = world.change_seen(&seen, method, PATH, &administrator, &mine).await;
+        assert_eq!((second.status.as_u16(), second.code().as_str()), (412, "changed_meanwhile"));
+    }
+    assert_eq!(world.api_server.secrets(), secrets, "nothing was stored for who was refused");
+    let now = world.get(PATH, &administrator).await;
+    assert_eq!(now.json(), first.json());
+    assert_eq!(now.headers["etag"], first.headers["etag"]);
+
+    let seen = now.headers["etag"].to_str().unwrap().to_owned();
+    let back = world.change_seen(&seen, Method::DELETE, PATH, &administrator, &json!(null)).await;
+    assert_eq!((back.status, &back.json()["is_chosen"]), (StatusCode::OK, &json!(false)));
+    let mine =
+        world.change_seen(&world.tag(PATH, &administrator).await, Method::PUT, PATH, &administrator, &mine).await;
+    assert_eq!(mine.status, StatusCode::OK);
+
+    let tag = world.tag(PATH, &administrator).await;
+    let bodies: Vec<_> = (0..6).map(|n| json!({"url": URL, "branch": format!("b{n}")})).collect();
+    let at_once = bodies.iter().map(|body| world.change_seen(&tag, Method::PUT, PATH, &administrator, body));
+    let answers = futures::future::join_all(at_once).await;
+    let of = |status: u16| answers.iter().filter(|answer| answer.status.as_u16() == status).count();
+    assert_eq!((of(200), of(412)), (1, 5), "{answers:?}");
 }

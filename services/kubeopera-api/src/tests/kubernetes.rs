@@ -32,6 +32,8 @@ struct State {
     nodes: Vec<Value>,
     resources: BTreeMap<String, Value>,
     secrets: BTreeMap<String, Value>,
+    /// How often Secrets were written.
+    secret_writes: u64,
     /// Every change so far, as a watch tells it.
     log: Vec<String>,
     /// What the next creates are answered with instead of being done.
@@ -312,14 +314,14 @@ impl State {
                     return refusal(StatusCode::CONFLICT, "AlreadyExists");
                 }
                 secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
-                self.secrets.insert(name, secret.clone());
+                self.keep_secret(name, &mut secret);
                 answer(StatusCode::CREATED, &secret)
             }
             (&Method::PATCH, one) => {
                 let mut secret: Value = serde_json::from_slice(body).unwrap();
                 let name = one.rsplit('/').next().unwrap().to_owned();
                 secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
-                self.secrets.insert(name, secret.clone());
+                self.keep_secret(name, &mut secret);
                 answer(StatusCode::OK, &secret)
             }
             (method, one) => {
@@ -327,17 +329,30 @@ impl State {
                 let Some(secret) = self.secrets.get(name).cloned() else {
                     return refusal(StatusCode::NOT_FOUND, "NotFound");
                 };
+                // A deletion names the version in its preconditions, a replacement in the object itself.
+                let wanted: Value = serde_json::from_slice(body).unwrap_or_default();
+                let place = if method == Method::DELETE { "preconditions" } else { "metadata" };
+                let version = &wanted[place]["resourceVersion"];
+                if !version.is_null() && *version != secret["metadata"]["resourceVersion"] {
+                    return refusal(StatusCode::CONFLICT, "Conflict");
+                }
                 if method == Method::DELETE {
                     self.secrets.remove(name);
                 }
                 if method == Method::PUT {
-                    let mut another: Value = serde_json::from_slice(body).unwrap();
+                    let mut another = wanted;
                     another["metadata"]["creationTimestamp"] = secret["metadata"]["creationTimestamp"].clone();
-                    self.secrets.insert(name.to_owned(), another);
+                    self.keep_secret(name.to_owned(), &mut another);
                 }
                 answer(StatusCode::OK, &secret)
             }
         }
+    }
+
+    fn keep_secret(&mut self, name: String, secret: &mut Value) {
+        self.secret_writes += 1;
+        secret["metadata"]["resourceVersion"] = self.secret_writes.to_string().into();
+        self.secrets.insert(name, secret.clone());
     }
 
     fn tell(&mut self, kind: &str, resource: &mut Value) {

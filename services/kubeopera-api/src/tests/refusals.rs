@@ -40,7 +40,7 @@ async fn what_is_refused_before_it_is_understood_is_one_row_denied(world: World)
         (&put, &*own_password, JSON, r#"{"password":"CANARY"}"#, 422, "change_own_password", Some(&*own)),
         (&patch, &*cluster, JSON, "{}", 428, "change_cluster", Some(NOBODYS)),
         (&Method::DELETE, "/api/v1/tokens/CANARY", JSON, "", 404, "revoke_token", None),
-        (&put, "/api/v1/settings/git", JSON, r#"{"url":1}"#, 422, "change_git_setting", None),
+        (&put, "/api/v1/settings/git", JSON, r#"{"url":"https://x/y"}"#, 428, "change_git_setting", None),
         (
             &Method::POST,
             "/api/v1/clusters/register",

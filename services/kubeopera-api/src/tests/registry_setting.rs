@@ -15,6 +15,8 @@ on_both_databases! {
     a_credential_of_a_cluster_that_nobody_knows_goes
     no_annotation_of_a_secret_repeats_what_is_in_it
     changes_are_written_down_without_the_password
+    of_two_who_change_what_they_both_saw_the_second_is_told
+    a_removal_that_fails_is_written_down_as_failed
 }
 
 const PATH: &str = "/api/v1/settings/registry";
@@ -26,7 +28,11 @@ fn credential(password: &str) -> Value {
 
 impl World {
     async fn set_registry(&self, cookie: &str, password: &str) -> Answer {
-        self.change(Method::PUT, PATH, cookie, &credential(password)).await
+        self.change_seen("*", Method::PUT, PATH, cookie, &credential(password)).await
+    }
+
+    async fn unset_registry(&self, cookie: &str) -> Answer {
+        self.change_seen("*", Method::DELETE, PATH, cookie, &json!(null)).await
     }
 
     /// The password in a cluster's Secret.
@@ -50,8 +56,8 @@ async fn a_registry_credential_goes_in_and_only_its_server_and_user_come_out(wor
 
     let set = world.set_registry(&administrator, "CANARY-pull\n").await;
     let seen = world.get(PATH, &administrator).await;
-    let gone = world.call(Method::DELETE, PATH, Some(&administrator)).await;
-    let gone_again = world.call(Method::DELETE, PATH, Some(&administrator)).await;
+    let gone = world.unset_registry(&administrator).await;
+    let gone_again = world.unset_registry(&administrator).await;
     let at_last = world.get(PATH, &administrator).await.json();
 
     assert_eq!((&none, &at_last), (&json!({"credential": null}), &none));
@@ -86,7 +92,7 @@ async fn clusters_that_come_later_get_it_and_follow_it(world: World) {
     registry_pull::follow_setting(&world.platform.client).await.unwrap();
     assert_eq!((world.pulls_with(&after), world.pulls_with(&home)), (json!("CANARY-second"), json!("CANARY-second")));
 
-    world.call(Method::DELETE, PATH, Some(&administrator)).await;
+    world.unset_registry(&administrator).await;
     registry_pull::follow_setting(&world.platform.client).await.unwrap();
     assert_eq!(world.pulls_with(&after), "CANARY-second", "what it has it keeps");
     for table in ["clusters", "outbox", "audit_entries"] {
@@ -133,7 +139,7 @@ async fn what_is_no_registry_credential_is_refused_by_its_field_and_nothing_is_s
         ("ghcr.io", "bot", "", "registry_credential_invalid", "password"),
     ] {
         let body = json!({"server": server, "username": username, "password": password});
-        let refused = world.change(Method::PUT, PATH, &administrator, &body).await;
+        let refused = world.change_seen("*", Method::PUT, PATH, &administrator, &body).await;
         assert_eq!((refused.status.as_u16(), refused.code().as_str()), (422, code), "{refused:?}");
         assert_eq!(refused.json()["field"], field);
         assert!(!refused.text.contains("CANARY"), "{refused:?}");
@@ -169,7 +175,7 @@ async fn a_credential_of_a_cluster_that_nobody_knows_goes(world: World) {
 async fn no_annotation_of_a_secret_repeats_what_is_in_it(world: World) {
     let administrator = world.log_in("administrator").await;
     let git = json!({"url": "https://git.acme.com/x.git", "credential": {"type": "basic", "password": "CANARY-git"}});
-    world.change(Method::PUT, "/api/v1/settings/git", &administrator, &git).await;
+    world.change_seen("*", Method::PUT, "/api/v1/settings/git", &administrator, &git).await;
     let own = credential("CANARY-own");
     world.set_registry(&administrator, "CANARY-of-platform").await;
     world.change(Method::POST, CONNECT, &administrator, &world.cluster_with_registry("north", &own)).await;
@@ -187,7 +193,7 @@ async fn changes_are_written_down_without_the_password(world: World) {
     let administrator = world.log_in("administrator").await;
     let operator = world.log_in("operator").await;
     world.set_registry(&administrator, "CANARY").await;
-    world.call(Method::DELETE, PATH, Some(&administrator)).await;
+    world.unset_registry(&administrator).await;
     assert_eq!(world.set_registry(&operator, "CANARY").await.code(), "forbidden");
 
     let rows = world.told().await;
@@ -196,4 +202,49 @@ async fn changes_are_written_down_without_the_password(world: World) {
     assert_eq!(of(&["|change_registry_setting|", "|done|"]), 2, "{rows:?}");
     assert_eq!(of(&["operator", "|change_registry_setting|", "|denied|"]), 1, "{rows:?}");
     assert!(!rows.concat().contains("CANARY"), "{rows:?}");
+}
+
+async fn of_two_who_change_what_they_both_saw_the_second_is_told(world: World) {
+    let administrator = world.log_in("administrator").await;
+    let (mine, theirs) = (credential("CANARY-mine"), credential("CANARY-theirs"));
+    for method in [Method::PUT, Method::DELETE] {
+        let without = world.change(method, PATH, &administrator, &mine).await;
+        assert_eq!((without.status.as_u16(), without.code().as_str()), (428, "if_match_required"));
+    }
+
+    // Nothing is set, something is, and nothing is again.
+    for theirs in [Some(&theirs), Some(&credential("CANARY-theirs-again")), None] {
+        let seen = world.tag(PATH, &administrator).await;
+        let first = match theirs {
+            Some(theirs) => world.change_seen(&seen, Method::PUT, PATH, &administrator, theirs).await,
+            None => world.change_seen(&seen, Method::DELETE, PATH, &administrator, &json!(null)).await,
+        };
+        assert!(first.status.is_success(), "{first:?}");
+        let secrets = world.api_server.secrets();
+        for method in [Method::PUT, Method::DELETE] {
+            let second = world.change_seen(&seen, method, PATH, &administrator, &mine).await;
+            assert_eq!((second.status.as_u16(), second.code().as_str()), (412, "changed_meanwhile"));
+        }
+        assert_eq!(world.api_server.secrets(), secrets);
+        if let Some(tag) = first.headers.get("etag") {
+            assert_eq!(*tag, world.tag(PATH, &administrator).await);
+        }
+    }
+    let seen = world.tag(PATH, &administrator).await;
+    let last = world.change_seen(&seen, Method::PUT, PATH, &administrator, &mine).await;
+    assert_eq!(last.json()["credential"]["username"], "bot");
+}
+
+async fn a_removal_that_fails_is_written_down_as_failed(world: World) {
+    let administrator = world.log_in("administrator").await;
+    world.set_registry(&administrator, "CANARY").await;
+    let before = world.audit().await.len();
+    world.api_server.be_down(true);
+
+    let failed = world.unset_registry(&administrator).await;
+
+    assert_eq!((failed.status.as_u16(), failed.code().as_str()), (503, "not_available"));
+    let rows = world.audit().await.split_off(before);
+    let rows: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.outcome.as_str())).collect();
+    assert_eq!(rows, [("change_registry_setting", "asked"), ("change_registry_setting", "failed")]);
 }

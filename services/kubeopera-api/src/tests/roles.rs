@@ -28,6 +28,10 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("POST", "/api/v1/clusters/{id}/disconnect", [401, 403, 404, 404]),
     ("GET", "/api/v1/clusters/{id}/receipt", [401, 403, 404, 404]),
     ("POST", "/api/v1/clusters/{id}/retry", [401, 403, 404, 404]),
+    // There is no provisioner.
+    ("GET", "/api/v1/clusters/{id}/provisioning", [401, 403, 404, 404]),
+    ("GET", "/api/v1/clusters/{id}/provisioning/log", [401, 403, 404, 404]),
+    ("POST", "/api/v1/clusters/{id}/provisioning/give-up", [401, 403, 403, 415]),
     ("POST", "/api/v1/clusters/connect", [401, 403, 415, 415]),
     // It spends money and takes a credential, which only administrators see.
     ("POST", "/api/v1/clusters/create", [401, 403, 403, 415]),
@@ -55,14 +59,14 @@ const TABLE: &[(&str, &str, [u16; 4])] = &[
     ("POST", "/api/v1/credentials/{id}/check", [401, 403, 403, 404]),
     ("DELETE", "/api/v1/credentials/{id}", [401, 403, 403, 404]),
     ("GET", "/api/v1/settings/git", [401, 403, 403, 200]),
-    ("PUT", "/api/v1/settings/git", [401, 403, 403, 415]),
-    ("DELETE", "/api/v1/settings/git", [401, 403, 403, 200]),
+    ("PUT", "/api/v1/settings/git", [401, 403, 403, 428]),
+    ("DELETE", "/api/v1/settings/git", [401, 403, 403, 428]),
     ("POST", "/api/v1/settings/git/check", [401, 403, 403, 415]),
     ("GET", "/api/v1/audit", [401, 403, 403, 200]),
     ("GET", "/api/v1/audit/export", [401, 403, 403, 200]),
     ("GET", "/api/v1/settings/registry", [401, 403, 403, 200]),
-    ("PUT", "/api/v1/settings/registry", [401, 403, 403, 415]),
-    ("DELETE", "/api/v1/settings/registry", [401, 403, 403, 204]),
+    ("PUT", "/api/v1/settings/registry", [401, 403, 403, 428]),
+    ("DELETE", "/api/v1/settings/registry", [401, 403, 403, 428]),
     // Last, as it ends the session.
     ("DELETE", "/api/v1/session", [204, 204, 204, 204]),
 ];

@@ -183,6 +183,25 @@ impl World {
         self.send(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
+    /// The tag of what is there now.
+    pub(super) async fn tag(&self, path: &str, cookie: &str) -> String {
+        self.get(path, cookie).await.headers[header::ETAG].to_str().unwrap().to_owned()
+    }
+
+    /// Changes what was seen under a tag; `*` whatever it is now.
+    pub(super) async fn change_seen(
+        &self,
+        tag: &str,
+        method: Method,
+        path: &str,
+        cookie: &str,
+        body: &Value,
+    ) -> Answer {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "kubeopera.acme.com");
+        let request = request.header(header::COOKIE, cookie).header(header::CONTENT_TYPE, "application/json");
+        self.send(request.header(header::IF_MATCH, tag).body(Body::from(body.to_string())).unwrap()).await
+    }
+
     /// Puts a cluster on record that nobody asked for over HTTP.
     pub(super) async fn put_on_record(&self, record: &store::clusters::Record) {
         let tx = service_kit::database::begin_write(&self.platform.db).await.unwrap();

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Seen } from '@/api/client'
 import type { GitSetting } from '@/api/model'
 import { Problem } from '@/api/problem'
 import { Ago } from '@/ui/ago'
@@ -29,11 +30,11 @@ export function GitSection() {
   )
 }
 
-function Setting({ setting }: { setting: GitSetting }) {
+function Setting({ setting }: { setting: Seen<GitSetting> }) {
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<'change' | 'forget'>()
   const check = useMutation({ mutationFn: () => checkRepository(null) })
-  const renewed = (setting: GitSetting) => {
+  const renewed = (setting: Seen<GitSetting>) => {
     queryClient.setQueryData(gitQuery.queryKey, setting)
     check.reset()
   }
@@ -85,7 +86,7 @@ function Setting({ setting }: { setting: GitSetting }) {
         <Confirm
           title="Go back to the first repository?"
           verb="Go back"
-          act={async () => renewed(await forgetRepository())}
+          act={async () => renewed(await forgetRepository(setting))}
           onDone={() =>
             showReceipt({
               tone: 'success',

@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf } from '@/api/client'
-import type { GitRepository } from '@/api/model'
+import { api, dataOf, ifStill, type Seen, seenOf } from '@/api/client'
+import type { GitRepository, GitSetting } from '@/api/model'
 
 /** The Git repository for the trees of new clusters. */
 export const gitQuery = queryOptions({
   queryKey: ['settings', 'git'],
-  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/settings/git', { signal })),
+  queryFn: ({ signal }) => seenOf(api.GET('/api/v1/settings/git', { signal, cache: 'no-store' })),
 })
 
 /** A repository as it is typed in; which fields count follows from how it is written to. */
@@ -41,13 +41,13 @@ function repositoryOf(typed: TypedRepository): GitRepository {
   }
 }
 
-export function chooseRepository(typed: TypedRepository) {
-  return dataOf(api.PUT('/api/v1/settings/git', { body: repositoryOf(typed) }))
+export function chooseRepository(seen: Seen<GitSetting>, typed: TypedRepository) {
+  return seenOf(api.PUT('/api/v1/settings/git', { params: ifStill(seen), body: repositoryOf(typed) }))
 }
 
 /** Goes back to the repository that KubeOpera was started with. */
-export function forgetRepository() {
-  return dataOf(api.DELETE('/api/v1/settings/git'))
+export function forgetRepository(seen: Seen<GitSetting>) {
+  return seenOf(api.DELETE('/api/v1/settings/git', { params: ifStill(seen) }))
 }
 
 /** Tries whether trees can be written to what was typed, or to the present repository. Nothing is written. */

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { api, dataOf } from '@/api/client'
+import { api, dataOf, ifStill, type Seen, seenOf } from '@/api/client'
 import type { RegistrySetting } from '@/api/model'
 import { TextField } from '@/form/field'
 import { FormDialog } from '@/form/form-dialog'
@@ -15,7 +15,7 @@ import { showReceipt } from '@/ui/toasts'
 
 const registryQuery = queryOptions({
   queryKey: ['settings', 'registry'],
-  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/settings/registry', { signal })),
+  queryFn: ({ signal }) => seenOf(api.GET('/api/v1/settings/registry', { signal, cache: 'no-store' })),
 })
 
 /** The credential with which clusters pull images from a registry of one's own. */
@@ -23,11 +23,11 @@ export function RegistrySection() {
   const query = useQuery(registryQuery)
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<'set' | 'remove'>()
-  const renewed = (setting: RegistrySetting) => queryClient.setQueryData(registryQuery.queryKey, setting)
+  const renewed = (setting: Seen<RegistrySetting>) => queryClient.setQueryData(registryQuery.queryKey, setting)
   return (
     <Section title="Registry" about="With this credential, clusters pull images from a registry of yours.">
       <Loaded query={query} what="the registry">
-        {({ credential }) => (
+        {({ credential, etag }) => (
           <>
             {credential ? (
               <Facts>
@@ -48,6 +48,7 @@ export function RegistrySection() {
             {asked === 'set' && (
               <CredentialDialog
                 server={credential?.server ?? ''}
+                etag={etag}
                 onSaved={renewed}
                 onClose={() => setAsked(undefined)}
               />
@@ -56,9 +57,9 @@ export function RegistrySection() {
               <Confirm
                 title="Remove the registry credential?"
                 verb="Remove"
-                act={() => dataOf(api.DELETE('/api/v1/settings/registry'))}
+                act={() => dataOf(api.DELETE('/api/v1/settings/registry', { params: ifStill({ etag }) }))}
                 onDone={() => {
-                  renewed({ credential: null })
+                  void queryClient.invalidateQueries(registryQuery)
                   showReceipt({
                     tone: 'success',
                     title: 'The registry credential is removed',
@@ -79,11 +80,14 @@ export function RegistrySection() {
 
 interface CredentialDialogProps {
   server: string
-  onSaved: (setting: RegistrySetting) => void
+  etag: string
+  onSaved: (setting: Seen<RegistrySetting>) => void
   onClose: () => void
 }
 
-function CredentialDialog({ server, onSaved, onClose }: CredentialDialogProps) {
+function CredentialDialog({ server, etag: now, onSaved, onClose }: CredentialDialogProps) {
+  // What is typed is meant for what was there when the dialog opened.
+  const [etag] = useState(now)
   const form = useForm({ defaultValues: { server, username: '', password: '' } })
   const { errors } = form.formState
   return (
@@ -91,7 +95,7 @@ function CredentialDialog({ server, onSaved, onClose }: CredentialDialogProps) {
       title="Registry credential"
       form={form}
       verb="Save"
-      send={(credential) => dataOf(api.PUT('/api/v1/settings/registry', { body: credential }))}
+      send={(body) => seenOf(api.PUT('/api/v1/settings/registry', { params: ifStill({ etag }), body }))}
       onDone={(setting) => {
         onSaved(setting)
         showReceipt({

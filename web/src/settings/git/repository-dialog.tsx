@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useForm } from 'react-hook-form'
+import type { Seen } from '@/api/client'
 import type { GitSetting } from '@/api/model'
 import { Problem } from '@/api/problem'
 import { SelectField, TextArea, TextField } from '@/form/field'
@@ -12,13 +14,15 @@ import { checkRepository, chooseRepository, emptyRepository, type TypedRepositor
 import { GitFindings } from './git-findings'
 
 interface RepositoryDialogProps {
-  setting: GitSetting
-  onChosen: (setting: GitSetting) => void
+  setting: Seen<GitSetting>
+  onChosen: (setting: Seen<GitSetting>) => void
   onClose: () => void
 }
 
 /** Chooses another repository, after it was tried. */
-export function RepositoryDialog({ setting, onChosen, onClose }: RepositoryDialogProps) {
+export function RepositoryDialog({ setting: now, onChosen, onClose }: RepositoryDialogProps) {
+  // What is typed is meant for what was there when the dialog opened.
+  const [setting] = useState(now)
   const keeps = setting.credential !== null && !setting.is_built_in
   const form = useForm<TypedRepository>({
     defaultValues: keeps
@@ -38,7 +42,7 @@ export function RepositoryDialog({ setting, onChosen, onClose }: RepositoryDialo
       title="Use another repository"
       form={form}
       verb="Use it"
-      send={chooseRepository}
+      send={(typed) => chooseRepository(setting, typed)}
       onDone={(chosen) => {
         onChosen(chosen)
         showReceipt({ tone: 'success', title: 'New clusters go to another repository', description: chosen.url })
