@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "cluster-provisioner-terraform",
             "host-cluster-controller-crd",
             "kube-kit",
+            "prices",
             "vocabulary",
         ],
     ),
@@ -74,10 +75,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "gitops-scaffolder",
             "host-cluster-controller",
             "host-cluster-controller-crd",
+            "k8s-monitor",
             "k8s-monitor-contract",
             "kube-kit",
             "kubeopera-api",
             "service-kit",
+            "testkit-bench",
             "vocabulary",
         ],
     ),
@@ -98,7 +101,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "k8s-monitor-bench",
-        &["k8s-monitor", "k8s-monitor-contract", "kube-kit", "testkit-hostile-api-server", "vocabulary"],
+        &["k8s-monitor", "k8s-monitor-contract", "kube-kit", "testkit-bench", "vocabulary"],
     ),
     (
         "kubeopera",
@@ -108,6 +111,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "cluster-provisioner",
             "cluster-provisioner-contract",
             "gitops-scaffolder",
+            "gitops-scaffolder-contract",
             "host-cluster-controller",
             "host-cluster-controller-crd",
             "k8s-monitor",
@@ -119,6 +123,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
+    ("testkit-bench", &["testkit-hostile-api-server"]),
     ("testkit-hostile-api-server", &[]),
     ("testkit-log", &[]),
     ("testkit-moto", &[]),
@@ -139,7 +144,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
     ("kubeopera-api", &["auth-service", "testkit-log", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
-    ("kubeopera", &["auth-service-contract", "stack", "testkit-postgres"]),
+    ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres"]),
 ];
 
 /// Crates that decide and never do: no client, no clock, no runtime, so the whole list of what they may use is here.
@@ -151,7 +156,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("k8s-monitor-cost", &["jiff"]),
     ("k8s-monitor-health", &["jiff"]),
     ("prices", &["serde", "serde_json", "thiserror"]),
-    ("gitops-scaffolder-tree", &["serde", "serde-saphyr", "serde_json", "sha2", "thiserror"]),
+    ("gitops-scaffolder-tree", &["serde", "serde-saphyr", "serde_json", "sha1", "sha2", "thiserror"]),
 ];
 
 /// Compares every crate's manifest with the tables.

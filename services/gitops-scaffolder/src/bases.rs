@@ -9,7 +9,8 @@ use crate::{git::clone::Clone, merge::Folder};
 pub(crate) async fn of(clone: &Clone<'_>, lock: &Lock, paths: &[&str]) -> Folder {
     let mut bases = generated_again(lock, paths);
     for path in paths.iter().copied().filter(|path| !bases.contains_key(*path)).collect::<Vec<_>>() {
-        let Some(blob) = lock.files.get(path).and_then(|file| file.blob.as_deref()) else { continue };
+        let blob = lock.files.get(path).and_then(|file| file.blob.as_deref());
+        let Some(blob) = blob.filter(|id| is_blob_id(id)) else { continue };
         match clone.blob(blob).await {
             Ok(text) if lock.wrote(path, &text) => drop(bases.insert(path.to_owned(), text)),
             Ok(_) => tracing::warn!(path, "the lock file names another text than was generated"),
@@ -29,4 +30,9 @@ pub(crate) fn generated_again(lock: &Lock, paths: &[&str]) -> Folder {
     let tree = render_again(lock, &TreeConfig { mirror: lock.inputs.mirror.clone() });
     let texts = paths.iter().filter_map(|path| Some(((*path).to_owned(), tree.get(path)?.text.clone())));
     texts.filter(|(path, text)| lock.wrote(path, text)).collect()
+}
+
+/// Whether a text that was read in a repository is an id, and not something that Git would take for an option or a path.
+pub(crate) fn is_blob_id(id: &str) -> bool {
+    id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

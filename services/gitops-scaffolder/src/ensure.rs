@@ -115,7 +115,6 @@ impl Scaffolder {
             commit,
             tree_hash: tree.hash(),
             kept_edits: changes.kept_edits.clone(),
-            conflicts: changes.conflicts.clone(),
         };
         if let (Some(tip), true, true) = (&tip, changes.write.is_empty(), changes.remove.is_empty()) {
             return Ok(written(tip.clone()));

@@ -2,12 +2,14 @@
 //!
 //! [`Scaffolder`] renders the tree (crate `gitops-scaffolder-tree`) and makes it be on the repository's default branch:
 //! no commit if it is there, one if it is not, whatever else is pushed at the same time and however often it is
-//! interrupted. [`repository`] is the repository KubeOpera serves itself where there is no other.
+//! interrupted. [`repository`] is the repository KubeOpera serves itself where there is no other; [`checkout`] is a tree in
+//! somebody's clone.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod bases;
 mod check;
+pub mod checkout;
 mod ensure;
 mod git;
 mod look;
@@ -19,11 +21,10 @@ use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, RepositoryCheck, TreeInputs, TreeSeen, WrittenTree};
-use gitops_scaffolder_tree::TreeConfig;
 use tokio::sync::Mutex;
 use vocabulary::{GitPath, Trouble};
 
-pub use gitops_scaffolder_tree::{Mirror, NotAMirror};
+pub use gitops_scaffolder_tree::{Mirror, NotAMirror, Tree, TreeConfig, render};
 
 /// How the scaffolder is set up.
 #[derive(Debug, Clone)]

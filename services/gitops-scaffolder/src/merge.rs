@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use gitops_scaffolder_tree::{Class, File, LOCK_PATH, Lock, Tree, lint};
+use gitops_scaffolder_tree::{Class, File, LOCK_PATH, Lock, Tree, lint_edited};
 
 /// The files of a folder in Git by their path in it.
 pub(crate) type Folder = BTreeMap<String, String>;
@@ -99,7 +99,7 @@ fn leave_out_unsound(changes: &mut Changes<'_>, there: &Folder, tree: &Tree) {
         tree
     };
     let faults_of = |path: &str, text: &str| {
-        let findings = lint(&with(tree.clone(), path, text));
+        let findings = lint_edited(&with(tree.clone(), path, text));
         findings.iter().map(ToString::to_string).collect::<std::collections::BTreeSet<_>>()
     };
     let (write, conflicts) = std::mem::take(&mut changes.write).into_iter().partition(|(path, text)| {

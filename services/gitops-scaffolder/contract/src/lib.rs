@@ -103,9 +103,6 @@ pub struct WrittenTree {
     /// Generated files that somebody changed in Git; what they made of them was kept. Relative to the tree's folder, sorted.
     #[serde(default)]
     pub kept_edits: Vec<String>,
-    /// Of these, the ones to which a change of the tree did not come, as it is to the same lines.
-    #[serde(default)]
-    pub conflicts: Vec<String>,
 }
 
 /// What is found in Git where a cluster's tree should be.

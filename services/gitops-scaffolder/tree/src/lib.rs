@@ -31,7 +31,7 @@ mod yaml;
 
 pub use cluster::Cluster;
 pub use layer::Layer;
-pub use lint::{Finding, lint};
+pub use lint::{Finding, lint, lint_edited};
 pub use lock::{LOCK_PATH, Lock, LockUnreadable, LockedComponent, LockedFate, LockedFile};
 pub use mirror::{Mirror, NotAMirror};
 pub use object::{Metadata, Object};

@@ -28,14 +28,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything wrong with a tree, ordered by file.
+/// Everything wrong with a tree as it was generated, ordered by file.
 pub fn lint(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    if let Some(lock) = tree.get(LOCK_PATH).and_then(|file| Lock::parse(&file.text).ok()) {
+        content::lock(tree, &lock, &mut findings);
+    }
+    findings.0.extend(lint_edited(tree));
+    findings.0.sort();
+    findings.0
+}
+
+/// Everything wrong with a tree that people may have edited, ordered by file. That it is not what was generated is no fault.
+pub fn lint_edited(tree: &Tree) -> Vec<Finding> {
     let mut findings = Findings::default();
     content::texts(tree, &mut findings);
     let documents = documents(tree, &mut findings);
     match tree.get(LOCK_PATH).map(|file| Lock::parse(&file.text)) {
         Some(Ok(lock)) => {
-            content::lock(tree, &lock, &mut findings);
             flux::kustomizations(&documents, &lock.inputs, &mut findings);
             content::hosts(&documents, &lock.inputs, &mut findings);
             content::registries(&documents, &lock.inputs, &mut findings);

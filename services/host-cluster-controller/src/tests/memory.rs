@@ -362,7 +362,6 @@ impl GitOpsScaffolder for Memory {
             commit: format!("{hash:0>40}"),
             tree_hash: hash,
             kept_edits: Vec::new(),
-            conflicts: Vec::new(),
         })
     }
 

@@ -436,7 +436,12 @@ fn chapters() -> Vec<Chapter> {
                     "the run exists",
                     destroying().sync(edited(suspend)).run(RunStatus::Succeeded { job: "provision-x".into() }),
                 ),
-                ("the infrastructure is gone", destroying().sync(edited(suspend)).run(RunStatus::Absent)),
+                ("the infrastructure is gone", destroying().sync(edited(suspend)).run(RunStatus::Destroyed)),
+                (
+                    "the Job has vanished",
+                    destroying().sync(edited(suspend)).run(RunStatus::Vanished { job: "provision-x".into() }),
+                ),
+                ("what was written down is lost", destroying().sync(edited(suspend)).run(RunStatus::Absent)),
                 (
                     "the cluster does not answer, for a minute",
                     ready(Way::Provision)

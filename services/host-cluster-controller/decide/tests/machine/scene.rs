@@ -380,7 +380,6 @@ pub fn written(commit: &str) -> Outcome {
         commit: commit.to_owned(),
         tree_hash: TREE_HASH.to_owned(),
         kept_edits: Vec::new(),
-        conflicts: Vec::new(),
     })
 }
 

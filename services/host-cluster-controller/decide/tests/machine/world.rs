@@ -322,7 +322,6 @@ impl World {
                     commit: self.commits.last().unwrap().clone(),
                     tree_hash: self.tree_hash().unwrap(),
                     kept_edits: Vec::new(),
-                    conflicts: Vec::new(),
                 });
             }
             Step::EnsureAdministrator { administrator, .. } => {
