@@ -34,7 +34,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let book = Arc::new(SecretBook::new(client, order.cluster, order.run.clone()));
     let engine = Engine::new(options.terraform);
     let access = Arc::new(ServiceAccountAccess::default());
-    let runner = Runner::new(order, engine, options.folder, book, access, stop);
+    let runner = Runner::new(order, options.order, engine, options.folder, book, access, stop);
     match runner.run().await? {
         RunResult::Succeeded => Ok(()),
         RunResult::Failed(trouble) => Err(trouble.into()),

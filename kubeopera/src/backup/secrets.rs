@@ -38,6 +38,9 @@ pub(super) async fn all(client: &Client) -> Result<Vec<(String, Kept)>, Trouble>
             if secret.type_.as_deref().is_some_and(|kind| NOT_OURS.contains(&kind)) {
                 continue;
             }
+            if namespace == PROVISIONING_NAMESPACE && cluster_provisioner::is_order(&secret.name_any()) {
+                continue;
+            }
             let name = format!("{namespace}/{}", secret.name_any());
             let Secret { metadata, type_: kind, data, .. } = secret;
             let (labels, annotations) = (metadata.labels.unwrap_or_default(), metadata.annotations.unwrap_or_default());

@@ -1,4 +1,5 @@
-//! The book of a cluster: what was asked for, Terraform's state, how far the run is and what came of it.
+//! The book of a cluster: what was asked for, Terraform's state and what is in it, what the runs said, how far the last one
+//! is and what came of it.
 //!
 //! One run writes at a time. Each write says which version of the book it follows, so that a run that was given up and is
 //! still alive somewhere cannot write over its successor's.
@@ -18,11 +19,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use vocabulary::{ClusterId, Trouble};
 
-use crate::names;
+use crate::{ledger::Ledger, names};
 
 pub(crate) const REQUEST: &str = "request";
 pub(crate) const RUN: &str = "run";
 pub(crate) const STATE: &str = "state";
+pub(crate) const LEDGER: &str = "ledger";
+pub(crate) const LOG: &str = "log";
 pub(crate) const PROGRESS: &str = "progress";
 pub(crate) const RESULT: &str = "result";
 pub(crate) const KUBECONFIG: &str = "kubeconfig";
@@ -48,17 +51,30 @@ pub enum BookError {
     Unavailable(#[from] Trouble),
 }
 
+/// What is in a book, as far as runs write it. What is `None` in what is written stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// Terraform's state, packed and sealed.
+    pub state: Option<Vec<u8>>,
+    /// What is in the state and what was. It is there from the moment on from which something may be.
+    pub ledger: Option<Ledger>,
+    /// How far the run is, as a sentence.
+    pub progress: Option<String>,
+    /// What the runs said, packed.
+    pub log: Option<Vec<u8>>,
+    /// What came of the run.
+    pub result: Option<RunResult>,
+    /// The kubeconfig, sealed.
+    pub kubeconfig: Option<Vec<u8>>,
+}
+
 /// The book as its run has it.
 #[async_trait]
 pub trait Book: Send + Sync {
-    /// The sealed state that the last run left, if there was one.
-    async fn state(&self) -> Result<Option<Vec<u8>>, BookError>;
-    /// Keeps a sealed state.
-    async fn keep_state(&self, sealed: &[u8]) -> Result<(), BookError>;
-    /// Says how far the run is, as a sentence.
-    async fn tell(&self, progress: &str) -> Result<(), BookError>;
-    /// Says what came of the run, with the sealed kubeconfig if there is one.
-    async fn finish(&self, result: &RunResult, kubeconfig: Option<&[u8]>) -> Result<(), BookError>;
+    /// What this run and those before it have left.
+    async fn read(&self) -> Result<Entry, BookError>;
+    /// Writes something down.
+    async fn write(&self, entry: Entry) -> Result<(), BookError>;
 }
 
 /// The book in a Secret.
@@ -78,7 +94,7 @@ impl SecretBook {
     }
 
     /// The Secret, if it is still this run's.
-    async fn read(&self) -> Result<SecretObject, BookError> {
+    async fn secret(&self) -> Result<SecretObject, BookError> {
         let attempt = "read the Secret of the run";
         let found = self.api.get(&self.name).await.map_err(|error| trouble(Attempt(attempt), &error))?;
         if text_of(&found, RUN).as_deref() != Some(&self.run) {
@@ -87,13 +103,12 @@ impl SecretBook {
         Ok(found)
     }
 
-    async fn write(&self, values: BTreeMap<&str, Vec<u8>>) -> Result<(), BookError> {
-        let data: BTreeMap<_, _> = values.into_iter().map(|(key, value)| (key, STANDARD.encode(value))).collect();
+    async fn patch(&self, data: BTreeMap<&'static str, String>) -> Result<(), BookError> {
         // Held over the write: what is written later is not to arrive earlier.
         let mut version = self.version.lock().await;
         loop {
             if version.is_none() {
-                *version = self.read().await?.metadata.resource_version;
+                *version = self.secret().await?.metadata.resource_version;
             }
             let patch = serde_json::json!({ "metadata": { "resourceVersion": *version }, "data": data });
             match self.api.patch(&self.name, &PatchParams::default(), &Patch::Merge(&patch)).await {
@@ -114,22 +129,38 @@ impl SecretBook {
 
 #[async_trait]
 impl Book for SecretBook {
-    async fn state(&self) -> Result<Option<Vec<u8>>, BookError> {
-        Ok(bytes_of(&self.read().await?, STATE))
+    async fn read(&self) -> Result<Entry, BookError> {
+        Ok(Entry::of(&self.secret().await?))
     }
 
-    async fn keep_state(&self, sealed: &[u8]) -> Result<(), BookError> {
-        self.write(BTreeMap::from([(STATE, sealed.to_vec())])).await
+    async fn write(&self, entry: Entry) -> Result<(), BookError> {
+        self.patch(entry.data()).await
+    }
+}
+
+impl Entry {
+    pub(crate) fn of(secret: &SecretObject) -> Self {
+        Self {
+            state: bytes_of(secret, STATE),
+            ledger: text_of(secret, LEDGER).and_then(|text| Ledger::parse(&text)),
+            progress: text_of(secret, PROGRESS),
+            log: bytes_of(secret, LOG),
+            result: text_of(secret, RESULT).and_then(|text| serde_json::from_str(&text).ok()),
+            kubeconfig: bytes_of(secret, KUBECONFIG),
+        }
     }
 
-    async fn tell(&self, progress: &str) -> Result<(), BookError> {
-        self.write(BTreeMap::from([(PROGRESS, progress.as_bytes().to_vec())])).await
-    }
-
-    async fn finish(&self, result: &RunResult, kubeconfig: Option<&[u8]>) -> Result<(), BookError> {
-        let mut values = BTreeMap::from([(RESULT, serde_json::json!(result).to_string().into_bytes())]);
-        values.extend(kubeconfig.map(|kubeconfig| (KUBECONFIG, kubeconfig.to_vec())));
-        self.write(values).await
+    /// As it is in a Secret: in base64, by key.
+    fn data(self) -> BTreeMap<&'static str, String> {
+        let values = [
+            (STATE, self.state),
+            (LEDGER, self.ledger.map(|ledger| ledger.to_text().into_bytes())),
+            (PROGRESS, self.progress.map(String::into_bytes)),
+            (LOG, self.log),
+            (RESULT, self.result.map(|result| serde_json::json!(result).to_string().into_bytes())),
+            (KUBECONFIG, self.kubeconfig),
+        ];
+        values.into_iter().filter_map(|(key, value)| Some((key, STANDARD.encode(value?)))).collect()
     }
 }
 

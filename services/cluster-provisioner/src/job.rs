@@ -82,6 +82,8 @@ pub(crate) fn job(cluster: ClusterId, run: &str, image: &Image) -> Value {
         "spec": {
             "backoffLimit": 0,
             "activeDeadlineSeconds": DEADLINE_SECONDS,
+            // Never two Pods of one run at once, though the first takes its time to end.
+            "podReplacementPolicy": "Failed",
             "template": {
                 "metadata": {
                     "labels": labels,

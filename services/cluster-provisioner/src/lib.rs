@@ -8,13 +8,18 @@
 
 pub mod book;
 mod job;
+mod ledger;
+mod log;
 mod names;
 mod order;
 mod provisioner;
+mod record;
 mod renewal;
 pub mod runner;
 mod seal;
 
+pub use ledger::Ledger;
+pub use names::is_order;
 pub use order::{Order, OrderError};
 pub use provisioner::{Config, Provisioner};
 pub use seal::{Content, Key};

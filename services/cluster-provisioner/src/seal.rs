@@ -1,13 +1,19 @@
 //! Sealing what a run leaves behind: Terraform's state, and the kubeconfig.
 
+use std::io::{Read, Write};
+
 use aws_lc_rs::{
     aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
     rand::{SecureRandom, SystemRandom},
 };
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use vocabulary::{ClusterId, Secret, hex};
 
-/// The first byte of everything sealed, in case there is ever another way.
-const VERSION: u8 = 1;
+/// The first byte of everything sealed: as it is, and packed with gzip before, which is how everything is sealed now.
+const PLAIN: u8 = 1;
+const PACKED: u8 = 2;
+/// What is unpacked is smaller: Terraform's state of the largest cluster has a few megabytes.
+const LARGEST_UNPACKED: u64 = 64 * 1024 * 1024;
 
 /// A cluster's key, 256 random bits.
 pub struct Key {
@@ -60,21 +66,31 @@ impl Key {
     pub fn seal(&self, content: Content, bytes: &[u8]) -> Result<Vec<u8>, NotOpened> {
         let mut nonce = [0; NONCE_LEN];
         SystemRandom::new().fill(&mut nonce).map_err(|_| NotOpened)?;
-        let mut sealed = bytes.to_vec();
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        let mut sealed = packed.write_all(bytes).and_then(|()| packed.finish()).map_err(|_| NotOpened)?;
         let (nonce, aad) = (Nonce::assume_unique_for_key(nonce), self.aad(content));
         let written = *nonce.as_ref();
         self.key.seal_in_place_append_tag(nonce, aad, &mut sealed).map_err(|_| NotOpened)?;
-        Ok([&[VERSION], written.as_slice(), sealed.as_slice()].concat())
+        Ok([&[PACKED], written.as_slice(), sealed.as_slice()].concat())
     }
 
     /// Opens what was sealed with the same key, for the same cluster, as the same content.
     pub fn open(&self, content: Content, sealed: &[u8]) -> Result<Vec<u8>, NotOpened> {
-        let rest = sealed.strip_prefix(&[VERSION]).ok_or(NotOpened)?;
+        let (&version, rest) = sealed.split_first().ok_or(NotOpened)?;
         let (nonce, rest) = rest.split_at_checked(NONCE_LEN).ok_or(NotOpened)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| NotOpened)?;
         let mut bytes = rest.to_vec();
         let opened = self.key.open_in_place(nonce, self.aad(content), &mut bytes).map_err(|_| NotOpened)?;
-        Ok(opened.to_vec())
+        let mut unpacked = Vec::new();
+        match version {
+            PLAIN => unpacked.extend_from_slice(opened),
+            PACKED => {
+                let reading = GzDecoder::new(&*opened).take(LARGEST_UNPACKED).read_to_end(&mut unpacked);
+                reading.map_err(|_| NotOpened)?;
+            }
+            _ => return Err(NotOpened),
+        }
+        Ok(unpacked)
     }
 
     fn aad(&self, content: Content) -> Aad<String> {
@@ -108,6 +124,20 @@ mod tests {
             assert_eq!(key.open(Content::State, &altered), Err(NotOpened), "byte {at}");
             assert_eq!(key.open(Content::State, &sealed[..at]), Err(NotOpened), "cut at {at}");
         }
+    }
+
+    #[test]
+    fn what_was_sealed_before_anything_was_packed_is_still_opened() {
+        let (cluster, text) = (ClusterId::random(), Key::random().unwrap());
+        let key = Key::parse(cluster, &text).unwrap();
+        let mut bytes = b"state".to_vec();
+        let nonce = Nonce::assume_unique_for_key([7; NONCE_LEN]);
+        key.key.seal_in_place_append_tag(nonce, key.aad(Content::State), &mut bytes).unwrap();
+        let sealed = [&[PLAIN], [7; NONCE_LEN].as_slice(), &bytes].concat();
+
+        assert_eq!(key.open(Content::State, &sealed).unwrap(), b"state");
+        let state = br#"{"instances":[{"attributes":{"arn":"x"}}]}"#.repeat(10_000);
+        assert!(key.seal(Content::State, &state).unwrap().len() < state.len() / 20);
     }
 
     #[test]

@@ -113,7 +113,8 @@ async fn ensure_administrator(
 async fn ensure_destroyed(world: &World, cluster: ClusterId) -> Result<(), Trouble> {
     let provisioner = world.provisioner.as_ref().ok_or_else(no_provisioner)?;
     match provisioner.ensure_destroyed(cluster).await? {
-        RunStatus::Absent => Ok(()),
+        RunStatus::Absent | RunStatus::Destroyed => Ok(()),
+        RunStatus::Vanished { .. } => Err(Trouble::waiting("DestroyInProgress", "Waiting for the run to start.")),
         RunStatus::Running { progress, .. } => Err(Trouble::waiting("DestroyInProgress", progress)),
         RunStatus::Succeeded { .. } => {
             Err(Trouble::waiting("DestroyInProgress", "Waiting for the infrastructure to be gone."))

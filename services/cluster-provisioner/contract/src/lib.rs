@@ -2,9 +2,13 @@
 //!
 //! The controller knows runs, not clouds. Each method may be called any number of times.
 
+mod view;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use vocabulary::{ClusterId, ClusterName, KubernetesVersion, Provider, Region, Secret, Trouble};
+
+pub use view::{LogPart, Price, Provisioning, Resource, RunState};
 
 /// What KubeOpera builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,8 +52,13 @@ pub struct RunRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// No run under this cluster's name.
+    /// Nothing was ever asked for under this cluster's name.
     Absent,
+    /// A run was asked for, and its Job is not there: not yet, or not any more.
+    Vanished {
+        /// The Job's name.
+        job: String,
+    },
     /// Working.
     Running {
         /// The Job's name.
@@ -69,6 +78,14 @@ pub enum RunStatus {
         /// Why, and what to change.
         trouble: Trouble,
     },
+    /// The infrastructure was made to go away, and it is gone.
+    Destroyed,
+}
+
+impl std::fmt::Debug for dyn ClusterProvisioner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClusterProvisioner")
+    }
 }
 
 /// cluster-provisioner as the controller sees it.
@@ -80,6 +97,13 @@ pub trait ClusterProvisioner: Send + Sync {
     async fn run_status(&self, cluster: ClusterId) -> Result<RunStatus, Trouble>;
     /// A kubeconfig for the finished cluster.
     async fn kubeconfig(&self, cluster: ClusterId) -> Result<Secret, Trouble>;
-    /// Makes the cluster's infrastructure go away; [`RunStatus::Absent`] afterwards means it is gone.
+    /// Makes the cluster's infrastructure go away; [`RunStatus::Destroyed`] afterwards means it is gone, and
+    /// [`RunStatus::Absent`] that there never was any.
     async fn ensure_destroyed(&self, cluster: ClusterId) -> Result<RunStatus, Trouble>;
+    /// Stops looking after the cluster's infrastructure, which stays where it is. What is left of it is written down.
+    async fn give_up(&self, cluster: ClusterId) -> Result<(), Trouble>;
+    /// What its runs made and took away, also after it is gone; none if there never was a run.
+    async fn provisioning(&self, cluster: ClusterId) -> Result<Option<Provisioning>, Trouble>;
+    /// What its runs said from a byte of their log on, also after their end; none if there never was a run.
+    async fn log(&self, cluster: ClusterId, from: u64) -> Result<Option<LogPart>, Trouble>;
 }

@@ -1,14 +1,12 @@
 //! Terraform, or what is called like it, as a process.
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines},
     process::{Child, ChildStderr, ChildStdout, Command},
@@ -19,9 +17,6 @@ use vocabulary::{Secret, Trouble};
 
 /// Of what goes to standard error no more is kept.
 const LONGEST_LAST_WORDS: usize = 16 * 1024;
-
-/// Shorter words of a credential may well be words of anything else.
-const SHORTEST_SECRET: usize = 20;
 
 /// The program that does the work.
 #[derive(Debug, Clone)]
@@ -163,78 +158,5 @@ impl Running {
     /// What it wrote to standard error.
     pub(super) fn last_words(&self) -> String {
         self.last_words.clone()
-    }
-}
-
-/// The secrets of a run, for taking them out of what Terraform says.
-pub(super) struct Scrub(Vec<Secret>);
-
-impl Scrub {
-    /// Of files with a credential or a key: everything in them that is long and has letters and digits, but for addresses.
-    pub(super) fn of<'a>(files: impl Iterator<Item = &'a Secret>) -> Self {
-        let is_secret = |word: &&str| {
-            word.len() >= SHORTEST_SECRET
-                && word.contains(|c: char| c.is_ascii_digit())
-                && word.contains(|c: char| c.is_ascii_alphabetic())
-                && !word.contains("://")
-                && !word.contains('@')
-        };
-        let words = files.flat_map(|file| {
-            let lines = file.reveal().replace("\\n", "\n");
-            let words = lines.split(|c: char| c.is_whitespace() || ['"', '=', ','].contains(&c)).filter(is_secret);
-            words.map(Secret::new).collect::<Vec<_>>()
-        });
-        Self(words.collect())
-    }
-
-    fn scrub(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.reveal(), "••••"))
-    }
-
-    /// Shows people a line, without secrets.
-    pub(super) fn say(&self, line: &str) {
-        say(&self.scrub(line));
-    }
-}
-
-/// Shows people a line of what Terraform says, in its words for people.
-pub(super) fn log(line: &str, scrub: &Scrub) {
-    let words = serde_json::from_str::<Value>(line).ok();
-    let words = words.as_ref().and_then(|said| said.get("@message")).and_then(Value::as_str).unwrap_or(line);
-    scrub.say(words);
-}
-
-/// Shows people a line. That is what the log of the Job is.
-pub(super) fn say(line: &str) {
-    let printable: String = line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect();
-    // Whoever reads the log may have gone; the run goes on.
-    drop(writeln!(std::io::stdout().lock(), "{printable}"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_of_the_run_are_taken_out_of_what_terraform_says_and_nothing_else_is() {
-        let files = [
-            "[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n",
-            r#"{"client_email":"kubeopera@acme-1234.iam.gserviceaccount.com","private_key":"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU\n-----END PRIVATE KEY-----\n"}"#,
-            "00112233445566778899aabbccddeeff",
-        ]
-        .map(Secret::new);
-        let scrub = Scrub::of(files.iter());
-
-        for secret in [
-            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-            "MIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7VJTU",
-            "00112233445566778899aabbccddeeff",
-        ] {
-            let scrubbed = scrub.scrub(&format!("it said \"{secret}\"!"));
-            assert!(scrubbed.starts_with("it said \"••••") && scrubbed.ends_with("••••\"!"), "{scrubbed}");
-        }
-        let plain =
-            "aws_vpc.this: kubeopera@acme-1234.iam.gserviceaccount.com may not; see -----BEGIN PRIVATE KEY-----";
-        assert_eq!(scrub.scrub(plain), plain);
     }
 }

@@ -7,6 +7,7 @@ mod access;
 mod engine;
 mod outputs;
 mod state;
+mod teller;
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::Trouble;
 
 use crate::{
-    book::{Book, BookError, RunResult},
+    book::{Book, BookError, Entry, RunResult},
+    ledger::Ledger,
     order::{AWS_CREDENTIALS, GOOGLE_CREDENTIALS, Order},
     seal::{Content, Key},
 };
@@ -30,13 +32,14 @@ pub(crate) use access::{is_own_account, renewed};
 pub use engine::Engine;
 pub use outputs::Outputs;
 
-use engine::{Ended, Heard, Scrub, say};
+use engine::{Ended, Heard};
 use state::{StateKeeper, too_large};
+use teller::Teller;
 
 /// How often to look whether the state has changed: what was made since the last look would be lost with the Pod.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often the book is told how far the run is.
-const TELL_EVERY: Duration = Duration::from_secs(5);
+/// How often the book is told how far the run is and what it said.
+const TELL_EVERY: Duration = Duration::from_secs(3);
 /// How often destroying is tried: what others still use may be free a little later.
 const ROUNDS: u32 = 3;
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(30);
@@ -55,7 +58,10 @@ pub enum RunError {
 /// A run.
 pub struct Runner {
     order: Order,
+    /// Where the files of the order are, the credential among them.
+    order_folder: PathBuf,
     engine: Engine,
+    teller: Arc<Teller>,
     /// Where modules and state are, for as long as the run takes.
     folder: PathBuf,
     book: Arc<dyn Book>,
@@ -88,16 +94,18 @@ impl From<BookError> for Stopped {
 }
 
 impl Runner {
-    /// Prepares a run. `folder` is empty and nobody else's.
+    /// Prepares the run whose order is in `order_folder`. `folder` is empty and nobody else's.
     pub fn new(
         order: Order,
+        order_folder: PathBuf,
         engine: Engine,
         folder: PathBuf,
         book: Arc<dyn Book>,
         access: Arc<dyn Access>,
         stop: CancellationToken,
     ) -> Self {
-        Self { order, engine, folder, book, access, stop }
+        let teller = Arc::new(Teller::of(&order));
+        Self { order, order_folder, engine, teller, folder, book, access, stop }
     }
 
     /// Does it, and writes down what came of it.
@@ -108,20 +116,22 @@ impl Runner {
             Err(Stopped::Book(error)) => return Err(error.into()),
         };
         match &result {
-            RunResult::Succeeded => say("Done."),
-            RunResult::Failed(trouble) => say(&trouble.message),
+            RunResult::Succeeded => self.teller.say("Done."),
+            RunResult::Failed(trouble) => self.teller.say(&trouble.message),
         }
-        self.finish(&result, kubeconfig.as_deref()).await?;
+        self.finish(&result, kubeconfig).await?;
         Ok(result)
     }
 
     /// A result that cannot be written down is one nobody knows of, so it is tried for long.
-    async fn finish(&self, result: &RunResult, kubeconfig: Option<&[u8]>) -> Result<(), RunError> {
+    async fn finish(&self, result: &RunResult, kubeconfig: Option<Vec<u8>>) -> Result<(), RunError> {
         let deadline = Instant::now() + Duration::from_mins(10);
         loop {
-            match self.book.finish(result, kubeconfig).await {
+            let (result, kubeconfig) = (Some(result.clone()), kubeconfig.clone());
+            let last = Entry { result, kubeconfig, log: self.teller.take_news(), ..Entry::default() };
+            match self.book.write(last).await {
                 Err(BookError::Unavailable(trouble)) if Instant::now() < deadline => {
-                    say(&format!("What came of the run cannot be written down yet. {trouble}"));
+                    self.teller.say(&format!("What came of the run cannot be written down yet. {trouble}"));
                     tokio::time::sleep(Duration::from_secs(2)).await;
                 }
                 other => return Ok(other?),
@@ -132,12 +142,19 @@ impl Runner {
     /// The sealed kubeconfig, of a run that made a cluster.
     async fn attempt(&self) -> Result<Option<Vec<u8>>, Stopped> {
         let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
+        let left = self.book.read().await?;
+        self.teller.go_on(left.log.as_deref());
+        self.teller.say(&format!("Run {} begins.", self.order.run));
         let module = self.prepare()?;
-        let state = StateKeeper::new(module.join("terraform.tfstate"), key, Arc::clone(&self.book));
-        let had_state = state.restore().await?;
-        if self.order.purpose == Purpose::Destroy && !had_state {
-            // No run came so far that there was anything to note down.
-            return Ok(None);
+        // From the moment on from which there may be something there is a ledger.
+        if self.order.purpose == Purpose::Destroy && left.state.is_none() {
+            return if left.ledger.is_none() { Ok(None) } else { Err(state_lost().into()) };
+        }
+        let (book, teller) = (Arc::clone(&self.book), Arc::clone(&self.teller));
+        let ledger = left.ledger.unwrap_or_else(Ledger::default);
+        let state = StateKeeper::new(module.join("terraform.tfstate"), key, book, teller, ledger);
+        if let Some(sealed) = &left.state {
+            state.restore(sealed)?;
         }
         self.tell("Preparing Terraform.").await?;
         self.terraform(&module, &state, &["init", "-input=false", "-no-color"], None).await?;
@@ -157,9 +174,6 @@ impl Runner {
             }
             let module = self.folder.join(&self.order.module);
             std::fs::write(module.join(VARIABLES_FILE), format!("{:#}", self.order.variables))?;
-            for (file, secret) in &self.order.credential {
-                std::fs::write(self.folder.join(file), secret.reveal())?;
-            }
             Ok(module)
         };
         written().map_err(|error| {
@@ -176,6 +190,7 @@ impl Runner {
         if let Some(kind) = progress.would_lose() {
             return Err(would_lose(kind).into());
         }
+        state.begin().await?;
         let apply = ["apply", "-input=false", "-no-color", "-json", "plan"];
         self.terraform(module, state, &apply, Some(&mut progress)).await?;
         let outputs = self.booted(module, state).await?;
@@ -235,7 +250,7 @@ impl Runner {
 
     /// Where the credential is. Everything else that a provider needs is in the environment of the run.
     fn environment(&self) -> Vec<(&'static str, String)> {
-        let path = |file: &str| self.folder.join(file).display().to_string();
+        let path = |file: &str| self.order_folder.join(file).display().to_string();
         let has = |file: &str| self.order.credential.contains_key(file);
         let mut environment = vec![("TF_IN_AUTOMATION", "1".to_owned()), ("CHECKPOINT_DISABLE", "1".to_owned())];
         if has(AWS_CREDENTIALS) {
@@ -257,7 +272,6 @@ impl Runner {
     ) -> Result<(), Stopped> {
         let (started, mut told_at, mut told) = (Instant::now(), Instant::now(), String::new());
         let mut said = Vec::new();
-        let scrub = Scrub::of(self.order.credential.values().chain([&self.order.key]));
         let mut running = self.engine.start(module, arguments, &self.environment())?;
         let mut stopping: Option<Trouble> = None;
         // Outside of the loop: however much Terraform says, it is looked at.
@@ -276,8 +290,8 @@ impl Runner {
                             return Err(error.into());
                         }
                     }
-                    if stopping.is_none() && self.order.purpose == Purpose::Create && state.is_nearly_full() {
-                        say("Terraform's state is about to be too large: Terraform finishes what it is at.");
+                    if stopping.is_none() && self.order.purpose == Purpose::Create && state.is_nearly_full().await {
+                        self.teller.say("Terraform's state is about to be too large: Terraform finishes what it is at.");
                         stopping = Some(too_large());
                         running.stop();
                     }
@@ -285,7 +299,7 @@ impl Runner {
                 }
                 () = self.stop.cancelled(), if stopping.is_none() => {
                     stopping = Some(stopped_from_outside());
-                    say("Asked to stop: Terraform finishes what it is at.");
+                    self.teller.say("Asked to stop: Terraform finishes what it is at.");
                     running.stop();
                     Heard::Nothing
                 }
@@ -293,7 +307,7 @@ impl Runner {
             match line {
                 Heard::Line(line) => {
                     let heard = Said::of(&line);
-                    engine::log(&line, &scrub);
+                    self.teller.pass_on(&line);
                     if let Some(progress) = progress.as_deref_mut() {
                         progress.hear(&heard, started.elapsed());
                     }
@@ -304,13 +318,12 @@ impl Runner {
                 Heard::End => break,
                 Heard::Nothing => {}
             }
-            if let Some(progress) = progress.as_deref()
-                && told_at.elapsed() >= TELL_EVERY
-            {
-                let sentence = progress.sentence(started.elapsed());
+            if told_at.elapsed() >= TELL_EVERY {
                 told_at = Instant::now();
-                if sentence != told && !matches!(self.book.tell(&sentence).await, Err(BookError::Unavailable(_))) {
-                    told = sentence;
+                let sentence = progress.as_deref().map(|progress| progress.sentence(started.elapsed()));
+                let news = sentence.filter(|sentence| *sentence != told);
+                if self.note(news.clone()).await.is_ok() {
+                    told = news.unwrap_or(told);
                 }
             }
         }
@@ -320,19 +333,32 @@ impl Runner {
             (Ended::Well, _) => Ok(()),
             (Ended::Badly, Some(why)) => Err(why.into()),
             (Ended::Badly, None) => {
-                running.last_words().lines().for_each(|line| scrub.say(line));
+                running.last_words().lines().for_each(|line| self.teller.say(line));
                 Err(failure(&said, &running.last_words()).into())
             }
         }
     }
 
     async fn tell(&self, progress: &str) -> Result<(), Stopped> {
-        say(progress);
-        match self.book.tell(progress).await {
+        self.teller.say(progress);
+        match self.note(Some(progress.to_owned())).await {
             Err(BookError::TakenOver) => Err(BookError::TakenOver.into()),
             // It is only told.
             Ok(()) | Err(BookError::Unavailable(_)) => Ok(()),
         }
+    }
+
+    /// Writes down how far the run is, if that is another than before, and what was said since the last time.
+    async fn note(&self, progress: Option<String>) -> Result<(), BookError> {
+        let log = self.teller.take_news();
+        if progress.is_none() && log.is_none() {
+            return Ok(());
+        }
+        let written = self.book.write(Entry { progress, log, ..Entry::default() }).await;
+        if written.is_err() {
+            self.teller.was_not_kept();
+        }
+        written
     }
 }
 
@@ -358,6 +384,15 @@ fn would_lose(kind: &str) -> Trouble {
              cluster and create it again.",
             cluster_provisioner_terraform::words_of(kind)
         ),
+    )
+}
+
+fn state_lost() -> Trouble {
+    Trouble::rejected(
+        "StateUnavailable",
+        "Something was begun in the cloud, and Terraform's state of it was lost, so that it is not known what there is. Nothing \
+         was deleted. Put the Secret of the run back from a backup; or delete in the cloud's console what has the tag \
+         kubeopera.io/cluster-id of this cluster, and then have KubeOpera give its infrastructure up.",
     )
 }
 

@@ -6,52 +6,71 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use cluster_provisioner_terraform::resources;
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use vocabulary::{Trouble, TroubleKind};
 
-use super::engine::say;
+use super::teller::Teller;
 use crate::{
-    book::{Book, BookError},
+    book::{Book, BookError, Entry},
+    ledger::Ledger,
     seal::{Content, Key},
 };
 
-/// A Secret holds 1 MiB in base64, and more than the state is in it.
-const LARGEST: u64 = 700 * 1024;
+/// A Secret holds 1 MiB, and ledger and log are in it, too.
+const LARGEST: usize = 900 * 1024;
 /// From here on no more is begun: what Terraform is at when it is asked to stop still has to have room.
-const NEARLY_FULL: u64 = 512 * 1024;
+const NEARLY_FULL: usize = 800 * 1024;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(2);
 
 pub(super) struct StateKeeper {
     file: PathBuf,
     key: Key,
     book: Arc<dyn Book>,
-    /// What the file was like when it was kept last.
-    kept: Mutex<Option<(SystemTime, u64)>>,
+    teller: Arc<Teller>,
+    kept: Mutex<Kept>,
+}
+
+/// What was kept last.
+#[derive(Default)]
+struct Kept {
+    /// What the file was like.
+    file: Option<(SystemTime, u64)>,
+    /// How large it was, packed and sealed.
+    bytes: usize,
+    ledger: Ledger,
 }
 
 impl StateKeeper {
-    pub(super) fn new(file: PathBuf, key: Key, book: Arc<dyn Book>) -> Self {
-        Self { file, key, book, kept: Mutex::default() }
+    pub(super) fn new(file: PathBuf, key: Key, book: Arc<dyn Book>, teller: Arc<Teller>, ledger: Ledger) -> Self {
+        let kept = Kept { ledger, ..Kept::default() };
+        Self { file, key, book, teller, kept: Mutex::new(kept) }
     }
 
-    /// Puts the last state into the folder; whether there was one.
-    pub(super) async fn restore(&self) -> Result<bool, BookError> {
-        let Some(sealed) = self.book.state().await? else { return Ok(false) };
-        let state = self.key.open(Content::State, &sealed).map_err(|_| {
+    /// Puts the last state into the folder.
+    pub(super) fn restore(&self, sealed: &[u8]) -> Result<(), Trouble> {
+        let state = self.key.open(Content::State, sealed).map_err(|_| {
             Trouble::rejected(
                 "StateUnreadable",
                 "What is noted down of this cluster's infrastructure was altered, or its key was lost, so that nothing was \
                  done. Restore both Secrets of the run from a backup.",
             )
         })?;
-        std::fs::write(&self.file, state).map_err(|_| no_room())?;
-        Ok(true)
+        std::fs::write(&self.file, state).map_err(|_| no_room())
+    }
+
+    /// Writes down that from now on there may be something in the cloud. If that cannot be written down, nothing may be
+    /// made: whoever deletes the cluster would not look for it.
+    pub(super) async fn begin(&self) -> Result<(), BookError> {
+        let ledger = Some(self.kept.lock().await.ledger.clone());
+        self.book.write(Entry { ledger, ..Entry::default() }).await
     }
 
     /// Keeps the state if the file is another than it was.
     pub(super) async fn keep_if_changed(&self) -> Result<(), BookError> {
-        let is_kept = *self.kept.lock().await == self.look();
+        let is_kept = self.kept.lock().await.file == self.look();
         if is_kept { Ok(()) } else { self.keep().await }
     }
 
@@ -59,16 +78,20 @@ impl StateKeeper {
     pub(super) async fn keep(&self) -> Result<(), BookError> {
         let mut kept = self.kept.lock().await;
         let now = self.look();
-        let Ok(state) = std::fs::read(&self.file) else { return Ok(()) };
-        if now == *kept || serde_json::from_slice::<Value>(&state).is_err() {
+        let Ok(text) = std::fs::read(&self.file) else { return Ok(()) };
+        if now == kept.file {
             return Ok(());
         }
-        if state.len() as u64 > LARGEST {
+        let Ok(state) = serde_json::from_slice::<Value>(&text) else { return Ok(()) };
+        let sealed = self.key.seal(Content::State, &text).map_err(|_| no_room())?;
+        if sealed.len() > LARGEST {
             return Err(too_large().into());
         }
-        let sealed = self.key.seal(Content::State, &state).map_err(|_| no_room())?;
-        self.book.keep_state(&sealed).await?;
-        *kept = now;
+        let mut ledger = kept.ledger.clone();
+        ledger.follow(&resources(&state), Timestamp::now());
+        let bytes = sealed.len();
+        self.book.write(Entry { state: Some(sealed), ledger: Some(ledger.clone()), ..Entry::default() }).await?;
+        *kept = Kept { file: now, bytes, ledger };
         Ok(())
     }
 
@@ -78,7 +101,9 @@ impl StateKeeper {
         loop {
             match self.keep().await {
                 Err(BookError::Unavailable(trouble)) if trouble.kind != TroubleKind::Bug => {
-                    say(&format!("What Terraform has made cannot be noted down yet; it is tried again. {trouble}"));
+                    let said =
+                        format!("What Terraform has made cannot be noted down yet; it is tried again. {trouble}");
+                    self.teller.say(&said);
                     tokio::time::sleep(BETWEEN_ATTEMPTS).await;
                 }
                 other => return other,
@@ -87,8 +112,8 @@ impl StateKeeper {
     }
 
     /// Whether the state is about to be larger than what can be kept.
-    pub(super) fn is_nearly_full(&self) -> bool {
-        self.look().is_some_and(|(_, bytes)| bytes > NEARLY_FULL)
+    pub(super) async fn is_nearly_full(&self) -> bool {
+        self.kept.lock().await.bytes > NEARLY_FULL
     }
 
     fn look(&self) -> Option<(SystemTime, u64)> {

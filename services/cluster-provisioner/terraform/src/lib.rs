@@ -9,9 +9,11 @@ mod diagnosis;
 mod modules;
 mod progress;
 mod say;
+mod state;
 
 pub use configuration::{Access, Configuration, VARIABLES_FILE, cloud_name};
 pub use diagnosis::trouble;
 pub use modules::{MODULES, ModuleFile, digest};
 pub use progress::{Progress, Purpose, words_of};
 pub use say::{Change, Diagnostic, Said};
+pub use state::{InState, resources};

@@ -15,6 +15,10 @@ use serde_json::{Value, json};
 pub(crate) struct ApiServer {
     objects: Arc<Mutex<BTreeMap<String, Value>>>,
     version: Arc<Mutex<u64>>,
+    /// What whoever deleted Jobs said about which.
+    deletions: Arc<Mutex<Vec<Value>>>,
+    /// What the next write is refused to whose path has this.
+    conflict: Arc<Mutex<Option<String>>>,
 }
 
 impl ApiServer {
@@ -42,6 +46,13 @@ impl ApiServer {
         objects.iter().filter(|(path, _)| path.contains(&within)).map(|(_, object)| object.clone()).collect()
     }
 
+    /// The kinds of all that there is, each once.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let objects = self.objects.lock().unwrap();
+        let kinds = objects.keys().map(|path| path.rsplit('/').nth(1).unwrap().to_owned());
+        kinds.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.objects.lock().unwrap().is_empty()
     }
@@ -56,6 +67,20 @@ impl ApiServer {
     /// Removes the one object of a kind.
     pub(crate) fn remove(&self, resource: &str) {
         self.objects.lock().unwrap().retain(|path, _| !path.contains(&format!("/{resource}/")));
+    }
+
+    /// Removes the one object whose path ends like this.
+    pub(crate) fn remove_named(&self, ending: &str) {
+        self.objects.lock().unwrap().retain(|path, _| !path.ends_with(ending));
+    }
+
+    pub(crate) fn deletions(&self) -> Vec<Value> {
+        self.deletions.lock().unwrap().clone()
+    }
+
+    /// The next change to an object of such a name finds that somebody else was faster.
+    pub(crate) fn conflict_next(&self, named: &str) {
+        *self.conflict.lock().unwrap() = Some(named.to_owned());
     }
 
     /// Puts an object where it is not looked after.
@@ -82,6 +107,11 @@ impl ApiServer {
             ("POST", _) if objects.contains_key(&format!("{path}/{named}")) => status(409, "AlreadyExists"),
             ("POST", _) => (201, self.store(&mut objects, &format!("{path}/{named}"), body.clone())),
             ("PATCH", None) if body["apiVersion"].is_string() => (200, self.store(&mut objects, path, body.clone())),
+            ("PATCH", Some(_))
+                if self.conflict.lock().unwrap().take_if(|named| path.contains(named.as_str())).is_some() =>
+            {
+                status(409, "Conflict")
+            }
             ("PATCH", Some(mut object)) => {
                 let follows = &body["metadata"]["resourceVersion"];
                 if follows.is_string() && *follows != object["metadata"]["resourceVersion"] {
@@ -91,6 +121,13 @@ impl ApiServer {
                 (200, self.store(&mut objects, path, object))
             }
             ("DELETE", Some(object)) => {
+                let wanted = &body["preconditions"]["uid"];
+                if path.contains("/jobs/") {
+                    self.deletions.lock().unwrap().push(body.clone());
+                }
+                if wanted.is_string() && *wanted != object["metadata"]["uid"] {
+                    return status(409, "Conflict");
+                }
                 objects.remove(path);
                 (200, object)
             }
@@ -102,6 +139,9 @@ impl ApiServer {
         let mut version = self.version.lock().unwrap();
         *version += 1;
         object["metadata"]["resourceVersion"] = json!(version.to_string());
+        if object["metadata"]["uid"].is_null() {
+            object["metadata"]["uid"] = json!(format!("uid-{version}"));
+        }
         objects.insert(path.to_owned(), object.clone());
         object
     }

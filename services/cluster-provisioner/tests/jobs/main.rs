@@ -4,5 +4,7 @@
 
 mod api_server;
 mod life;
+mod lost;
 mod renewal;
+mod shown;
 mod world;

@@ -9,7 +9,7 @@ use auth_service_contract::{
 };
 use cluster_provisioner::{
     Config, Content, Key, Provisioner,
-    book::{Book, RunResult, SecretBook},
+    book::{Book, Entry, RunResult, SecretBook},
 };
 use cluster_provisioner_contract::{RunRequest, Topology};
 use serde_json::json;
@@ -73,7 +73,11 @@ impl World {
     pub(crate) fn new() -> Self {
         let api_server = ApiServer::default();
         let cluster = ClusterId::random();
-        let config = Config { image: "kubeopera:1".to_owned(), pull_policy: "Never".to_owned() };
+        let config = Config {
+            image: "kubeopera:1".to_owned(),
+            pull_policy: "Never".to_owned(),
+            prices: Arc::new(prices::Table::built_in().clone()),
+        };
         let provisioner = Provisioner::new(api_server.client(), Arc::new(OneCredential(cluster)), config);
         let request = RunRequest {
             cluster,
@@ -101,8 +105,9 @@ impl World {
         let key = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, key.as_str().unwrap()).unwrap();
         let key = Key::parse(self.request.cluster, &Secret::new(String::from_utf8(key).unwrap())).unwrap();
         let sealed = key.seal(Content::Kubeconfig, b"CANARY-kubeconfig").unwrap();
-        let kubeconfig = (result == RunResult::Succeeded).then_some(sealed.as_slice());
-        self.book(run).finish(&result, kubeconfig).await.unwrap();
+        let kubeconfig = Some(sealed).filter(|_| result == RunResult::Succeeded);
+        let last = Entry { result: Some(result.clone()), kubeconfig, ..Entry::default() };
+        self.book(run).write(last).await.unwrap();
         self.job_ends(if result == RunResult::Succeeded { "Complete" } else { "Failed" });
     }
 

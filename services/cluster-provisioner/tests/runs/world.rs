@@ -7,8 +7,8 @@ use std::{
 
 use async_trait::async_trait;
 use cluster_provisioner::{
-    Key, Order,
-    book::{Book, BookError, RunResult},
+    Key, Ledger, Order,
+    book::{Book, BookError, Entry, RunResult},
     runner::{Access, Engine, Outputs, RunError, Runner},
 };
 use cluster_provisioner_catalogue::Catalogue;
@@ -23,6 +23,8 @@ use vocabulary::{ClusterId, Secret, Trouble};
 pub(crate) struct Page {
     pub(crate) run: String,
     pub(crate) state: Option<Vec<u8>>,
+    pub(crate) ledger: Option<Ledger>,
+    pub(crate) log: Option<Vec<u8>>,
     pub(crate) told: Vec<String>,
     pub(crate) result: Option<RunResult>,
     pub(crate) kubeconfig: Option<Vec<u8>>,
@@ -44,26 +46,26 @@ impl MemoryBook {
 
 #[async_trait]
 impl Book for MemoryBook {
-    async fn state(&self) -> Result<Option<Vec<u8>>, BookError> {
-        Ok(self.ours()?.state.clone())
+    async fn read(&self) -> Result<Entry, BookError> {
+        let page = self.ours()?;
+        let Page { state, ledger, log, kubeconfig, .. } = page.clone();
+        Ok(Entry { state, ledger, log, kubeconfig, ..Entry::default() })
     }
-    async fn keep_state(&self, sealed: &[u8]) -> Result<(), BookError> {
+    async fn write(&self, entry: Entry) -> Result<(), BookError> {
         let mut page = self.ours()?;
-        if let Some(left) = page.away.checked_sub(1) {
+        if entry.state.is_some()
+            && let Some(left) = page.away.checked_sub(1)
+        {
             page.away = left;
             return Err(Trouble::transient("Unreachable", "The API server is away.").into());
         }
-        page.state = Some(sealed.to_vec());
-        Ok(())
-    }
-    async fn tell(&self, progress: &str) -> Result<(), BookError> {
-        self.ours()?.told.push(progress.to_owned());
-        Ok(())
-    }
-    async fn finish(&self, result: &RunResult, kubeconfig: Option<&[u8]>) -> Result<(), BookError> {
-        let mut page = self.ours()?;
-        page.result = Some(result.clone());
-        page.kubeconfig = kubeconfig.map(<[u8]>::to_vec);
+        let Entry { state, ledger, progress, log, result, kubeconfig } = entry;
+        page.state = state.or(page.state.take());
+        page.ledger = ledger.or(page.ledger.take());
+        page.told.extend(progress);
+        page.log = log.or(page.log.take());
+        page.result = result.or(page.result.take());
+        page.kubeconfig = kubeconfig.or(page.kubeconfig.take());
         Ok(())
     }
 }
@@ -176,7 +178,15 @@ impl World {
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         let work = folder.path().join("work");
-        let runner = Runner::new(order, Engine::new(program), work, Arc::new(book), Arc::new(SayWhatCame), stop);
+        let runner = Runner::new(
+            order,
+            mounted.path().to_owned(),
+            Engine::new(program),
+            work,
+            Arc::new(book),
+            Arc::new(SayWhatCame),
+            stop,
+        );
         runner.run().await
     }
 

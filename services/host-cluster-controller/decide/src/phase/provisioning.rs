@@ -30,7 +30,8 @@ pub(crate) fn next_step(facts: &Facts, spec: &ValidSpec, wanted: &ProvisionedClu
     let made_for_this_spec = facts.previous.fingerprints.get(latch::RUN) == Some(&latch::run_fingerprint(spec));
     let run = |attempt: u32| Step::EnsureRun { request: request(spec, wanted), attempt };
     match facts.seen.run.or_look(|| Thing::Run)? {
-        RunStatus::Absent => Ok(run(last.max(1))),
+        RunStatus::Absent | RunStatus::Vanished { .. } => Ok(run(last.max(1))),
+        RunStatus::Destroyed => Err(destroyed().into()),
         RunStatus::Running { progress, .. } => Err(Trouble::waiting("RunInProgress", progress.clone()).into()),
         // Finished for another spec, or before we could note down that we had asked for it. Asked again for the
         // attempt that did finish, the provisioner has nothing to do.
@@ -50,6 +51,15 @@ pub fn no_provisioner() -> Trouble {
         "NoProvisioner",
         "This KubeOpera has no cluster-provisioner, which creates and deletes clusters. Start one and configure \
          host-cluster-controller to use it.",
+    )
+}
+
+/// Somebody had it deleted or given up without deleting the resource.
+fn destroyed() -> Trouble {
+    Trouble::rejected(
+        "InfrastructureGone",
+        "The infrastructure of this cluster was deleted or given up, and is not made again. Delete the cluster and create \
+         another one.",
     )
 }
 

@@ -152,11 +152,26 @@ fn destroy(facts: &Facts) -> Result<Option<Step>, Obstacle> {
         return Err(no_provisioner().into());
     }
     match facts.seen.run.or_look(|| Thing::Run)? {
-        RunStatus::Absent => Ok(None),
-        RunStatus::Running { .. } | RunStatus::Succeeded { .. } | RunStatus::Failed { .. } => {
-            Ok(facts.resource.id.map(|cluster| Step::EnsureDestroyed { cluster }))
+        RunStatus::Destroyed => Ok(None),
+        // There was a Job, and nobody has said what became of what it made.
+        RunStatus::Absent if facts.previous.provisioning.as_ref().is_some_and(|run| run.job_name.is_some()) => {
+            Err(run_forgotten().into())
         }
+        RunStatus::Absent => Ok(None),
+        RunStatus::Vanished { .. }
+        | RunStatus::Running { .. }
+        | RunStatus::Succeeded { .. }
+        | RunStatus::Failed { .. } => Ok(facts.resource.id.map(|cluster| Step::EnsureDestroyed { cluster })),
     }
+}
+
+fn run_forgotten() -> Trouble {
+    Trouble::rejected(
+        "StateUnavailable",
+        "cluster-provisioner has nothing written down of this cluster's runs any more, so that it is not known what there is \
+         in the cloud. Nothing was deleted there. Put its Secrets back from a backup; or delete in the cloud's console what \
+         has the tag kubeopera.io/cluster-id of this cluster, and then have KubeOpera give its infrastructure up.",
+    )
 }
 
 fn invalid_spec() -> Trouble {
