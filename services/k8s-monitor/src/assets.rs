@@ -10,9 +10,10 @@ use kube::Client;
 use kube_kit::{Attempt, null_as_empty};
 use prices::LoadBalancer;
 use serde::{Deserialize, de::DeserializeOwned};
+use tokio::time::Instant;
 use vocabulary::Provider;
 
-use crate::call::{Refusal, read, with_query};
+use crate::call::{read, with_query};
 
 /// Objects of a kind that are looked at.
 const MOST: usize = 20_000;
@@ -21,13 +22,77 @@ const PAGE: &str = "250";
 const PATIENCE: Duration = Duration::from_secs(15);
 const GIBIBYTE: u64 = 1 << 30;
 
+/// While they cannot be counted anew, what was counted last stays for so long.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// How many load balancers of a kind.
+pub(crate) type LoadBalancers = (LoadBalancer, u64);
+/// Type of volumes, how many, gibibytes in all.
+pub(crate) type Volumes = (String, u64, u64);
+
 /// Load balancers and volumes of a cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assets {
-    /// By kind, how many.
-    pub(crate) load_balancers: Vec<(LoadBalancer, u64)>,
-    /// Type, how many, gibibytes in all.
-    pub(crate) volumes: Vec<(String, u64, u64)>,
+    pub(crate) load_balancers: Counted<LoadBalancers>,
+    pub(crate) volumes: Counted<Volumes>,
+}
+
+/// What was counted last, or why nothing was.
+#[derive(Debug, Clone)]
+pub(crate) struct Counted<T> {
+    known: Result<Vec<T>, String>,
+    at: Option<Instant>,
+}
+
+impl<T> Default for Counted<T> {
+    fn default() -> Self {
+        Self { known: Err("They were not counted yet.".to_owned()), at: None }
+    }
+}
+
+impl<T: PartialEq> Counted<T> {
+    /// They were counted anew, or could not be. Returns whether that changes what is known.
+    fn take_over(&mut self, new: Result<Vec<T>, String>, now: Instant) -> bool {
+        match &new {
+            Ok(_) => self.at = Some(now),
+            Err(_) if self.at.is_some_and(|at| now.duration_since(at) < KEPT) => return false,
+            Err(_) => self.at = None,
+        }
+        let is_new = self.known != new;
+        self.known = new;
+        is_new
+    }
+
+    /// What is known, or why nothing is, as sentences.
+    pub(crate) fn known(&self) -> Result<&[T], &str> {
+        self.known.as_deref().map_err(String::as_str)
+    }
+}
+
+/// What one look brings.
+pub(crate) struct Look {
+    load_balancers: Result<Vec<LoadBalancers>, String>,
+    volumes: Result<Vec<Volumes>, String>,
+}
+
+impl Look {
+    /// Everything could be counted.
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.load_balancers.is_ok() && self.volumes.is_ok()
+    }
+}
+
+impl Assets {
+    /// Takes over what a look brought. Returns whether that changes what is known.
+    pub(crate) fn take_over(&mut self, look: Look, now: Instant) -> bool {
+        let are_new = self.load_balancers.take_over(look.load_balancers, now);
+        self.volumes.take_over(look.volumes, now) || are_new
+    }
+}
+
+/// Whether load balancers and volumes of this cloud are counted.
+pub(crate) fn are_counted(provider: &str) -> bool {
+    matches!(provider, Provider::AWS | Provider::GCP)
 }
 
 #[derive(Deserialize, Default)]
@@ -116,20 +181,34 @@ struct Parameters {
     r#type: String,
 }
 
-/// Reads them; what may not be read is not among them.
-pub(crate) async fn look(client: &Client, provider: &str) -> Assets {
-    if !matches!(provider, Provider::AWS | Provider::GCP) {
-        return Assets::default();
+/// Counts them. What cannot be read is not known, which is not none.
+pub(crate) async fn look(client: &Client, provider: &str) -> Look {
+    if !are_counted(provider) {
+        return Look { load_balancers: Ok(Vec::new()), volumes: Ok(Vec::new()) };
     }
-    let services = all(client, "/api/v1/services", "spec.type=LoadBalancer").await.unwrap_or_default();
-    let ingresses = all(client, "/apis/networking.k8s.io/v1/ingresses", "").await.unwrap_or_default();
-    let volumes = all(client, "/api/v1/persistentvolumes", "").await.unwrap_or_default();
-    let classes = all(client, "/apis/storage.k8s.io/v1/storageclasses", "").await.unwrap_or_default();
-    Assets { load_balancers: load_balancers(provider, &services, &ingresses), volumes: sums(&volumes, &classes) }
+    Look { load_balancers: look_for_load_balancers(client, provider).await, volumes: look_for_volumes(client).await }
+}
+
+async fn look_for_load_balancers(client: &Client, provider: &str) -> Result<Vec<LoadBalancers>, String> {
+    let attempt = Attempt("read the load balancers");
+    let services = all(client, attempt, "/api/v1/services", "spec.type=LoadBalancer").await?;
+    let ingresses = match provider {
+        Provider::AWS => all(client, attempt, "/apis/networking.k8s.io/v1/ingresses", "").await?,
+        _ => Vec::new(),
+    };
+    Ok(load_balancers(provider, &services, &ingresses))
+}
+
+async fn look_for_volumes(client: &Client) -> Result<Vec<Volumes>, String> {
+    let attempt = Attempt("read the volumes");
+    let volumes = all(client, attempt, "/api/v1/persistentvolumes", "").await?;
+    // What type they are, only their classes tell.
+    let classes = all(client, attempt, "/apis/storage.k8s.io/v1/storageclasses", "").await?;
+    Ok(sums(&volumes, &classes))
 }
 
 /// Services have one each as soon as it has an address; Ingresses of AWS share one under one host name.
-fn load_balancers(provider: &str, services: &[Service], ingresses: &[Service]) -> Vec<(LoadBalancer, u64)> {
+fn load_balancers(provider: &str, services: &[Service], ingresses: &[Service]) -> Vec<LoadBalancers> {
     let mut counts = [(LoadBalancer::Network, 0), (LoadBalancer::Classic, 0), (LoadBalancer::ForwardingRule, 0)];
     let [(_, network), (_, classic), (_, rules)] = &mut counts;
     for service in services.iter().filter(|service| !service.status.load_balancer.ingress.is_empty()) {
@@ -149,7 +228,7 @@ fn load_balancers(provider: &str, services: &[Service], ingresses: &[Service]) -
 }
 
 /// Volumes of the clouds' own disks. Their type is the storage class's; without one it is the driver's usual.
-fn sums(volumes: &[Volume], classes: &[StorageClass]) -> Vec<(String, u64, u64)> {
+fn sums(volumes: &[Volume], classes: &[StorageClass]) -> Vec<Volumes> {
     let classes: HashMap<_, _> =
         classes.iter().map(|class| (class.metadata.name.as_str(), class.parameters.r#type.as_str())).collect();
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -184,23 +263,32 @@ struct PageMetadata {
     r#continue: String,
 }
 
-/// The objects of a collection, up to [`MOST`].
-async fn all<T: DeserializeOwned>(client: &Client, path: &str, fields: &str) -> Result<Vec<T>, Refusal> {
-    let attempt = Attempt("read load balancers and volumes");
+/// All objects of a collection, or why they are not known.
+async fn all<T: DeserializeOwned>(
+    client: &Client,
+    attempt: Attempt<'_>,
+    path: &str,
+    fields: &str,
+) -> Result<Vec<T>, String> {
     let (mut objects, mut next) = (Vec::new(), String::new());
     // Not even empty pages come without end.
     for _ in 0..MOST {
         let path = with_query(path, &[("limit", PAGE), ("fieldSelector", fields), ("continue", &next)]);
-        let Ok(answer) = tokio::time::timeout(PATIENCE, read(client, attempt, &path)).await else { break };
-        let page: Page<T> =
-            serde_json::from_slice(&answer?.body).map_err(|error| crate::call::not_kubernetes(attempt, error))?;
+        let answer = tokio::time::timeout(PATIENCE, read(client, attempt, &path)).await;
+        let answer = answer.map_err(|_| format!("Could not {}: the API server did not answer in time.", attempt.0))?;
+        let answer = answer.map_err(|refusal| refusal.trouble.message)?;
+        let page: Page<T> = serde_json::from_slice(&answer.body)
+            .map_err(|error| crate::call::not_kubernetes(attempt, error).trouble.message)?;
         objects.extend(page.items);
         next = page.metadata.r#continue;
-        if next.is_empty() || objects.len() >= MOST {
+        if next.is_empty() {
+            return Ok(objects);
+        }
+        if objects.len() >= MOST {
             break;
         }
     }
-    Ok(objects)
+    Err(format!("Could not {}: there are more than {MOST} objects, which are not counted.", attempt.0))
 }
 
 #[cfg(test)]
@@ -243,5 +331,20 @@ mod tests {
         let classes = objects(json!([{"metadata": {"name": "fast"}, "parameters": {"type": "io2"}}]));
 
         assert_eq!(sums(&volumes, &classes), [("gp3".to_owned(), 1, 20), ("io2".to_owned(), 2, 11)]);
+    }
+
+    #[test]
+    fn what_cannot_be_counted_anew_stays_for_a_while_and_is_then_not_known() {
+        let (mut counted, start) = (Counted::default(), Instant::now());
+        assert_eq!(counted.known(), Err("They were not counted yet."));
+        assert!(counted.take_over(Err("Forbidden.".to_owned()), start));
+        assert_eq!(counted.known(), Err("Forbidden."));
+
+        assert!(counted.take_over(Ok(vec![1]), start));
+        assert!(!counted.take_over(Err("It did not answer.".to_owned()), start + KEPT / 2));
+        assert_eq!(counted.known(), Ok(&[1][..]));
+        assert!(counted.take_over(Err("It did not answer.".to_owned()), start + KEPT));
+        assert_eq!(counted.known(), Err("It did not answer."));
+        assert!(counted.take_over(Ok(Vec::new()), start + KEPT));
     }
 }

@@ -44,6 +44,8 @@ const UNREACHABLE: Duration = Duration::from_secs(20);
 const MEASURED_EVERY: Duration = Duration::from_secs(30);
 /// Load balancers and volumes change seldom, and matter only by the month.
 const ASSETS_EVERY: Duration = Duration::from_mins(5);
+/// The same where they could not be counted.
+const ASSETS_RETRIED: Duration = Duration::from_mins(1);
 /// An API server that is upgraded is gone for a while first, and its version is only about its price.
 const VERSION_EVERY: Duration = Duration::from_mins(10);
 /// Changes that come together are shown together.
@@ -318,9 +320,10 @@ impl Cluster {
                 sleep(ASKED_EVERY).await;
                 continue;
             };
-            let assets = assets::look(client, &place.provider).await;
-            self.change(|state| state.set_assets(assets));
-            sleep(ASSETS_EVERY.mul_f64(rand::random_range(0.9..1.1))).await;
+            let look = assets::look(client, &place.provider).await;
+            let pause = if look.is_complete() { ASSETS_EVERY } else { ASSETS_RETRIED };
+            self.change(|state| state.assets_seen(look));
+            sleep(pause.mul_f64(rand::random_range(0.9..1.1))).await;
         }
     }
 

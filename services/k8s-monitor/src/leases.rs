@@ -92,6 +92,7 @@ pub(crate) struct Leases {
 /// The renewals of one Lease that were heard since it is followed.
 #[derive(Default)]
 struct Renewals {
+    holder: String,
     renewed: Option<Timestamp>,
     heard: Option<Instant>,
     count: u32,
@@ -143,12 +144,16 @@ impl Leases {
         };
         let is_first = renewals.renewed.replace(renewed).is_none();
         let before = renewals.heard.replace(now);
+        let holder = lease.spec.holder_identity.kept().unwrap_or_default();
+        let is_successor = holder != renewals.holder;
+        renewals.holder = holder;
         renewals.duration = lease.duration().unsigned_abs();
         renewals.is_missed = false;
         if is_first {
             return Seen::Nothing;
         }
-        let pause = before.map_or(Duration::ZERO, |before| now.duration_since(before));
+        // How long a successor takes tells nothing about renewals.
+        let pause = before.filter(|_| !is_successor).map_or(Duration::ZERO, |before| now.duration_since(before));
         renewals.pause = pause.max(renewals.pause.mul_f64(0.9));
         renewals.count = renewals.count.saturating_add(1);
         Seen::Renewed(component)
@@ -273,6 +278,15 @@ mod tests {
         assert_eq!(due_after(&new, start + Duration::from_secs(4)), Some(Duration::from_secs(15)));
         // What is there when the watch begins may be old.
         assert_eq!(renewed(start, &[0]).next_due(), None);
+    }
+
+    #[test]
+    fn how_long_a_successor_takes_is_no_pause_between_renewals() {
+        let start = Instant::now();
+        let mut leases = renewed(start, &[0, 2, 4, 6, 8]);
+        let later = start + Duration::from_secs(30);
+        put(&mut leases, &lease(30, "two"), later);
+        assert_eq!(due_after(&leases, later), Some(SOONEST));
     }
 
     #[test]

@@ -6,7 +6,11 @@ use k8s_monitor_cost::{ControlPlane, Seen, control_plane, monthly, node_price};
 use prices::Table;
 use vocabulary::ClusterId;
 
-use crate::{assets::Assets, nodes::Place, state::State};
+use crate::{
+    assets::{self, Assets},
+    nodes::Place,
+    state::State,
+};
 
 /// What of a cluster costs something.
 pub(crate) struct Inventory {
@@ -27,8 +31,13 @@ impl Inventory {
     }
 
     fn cost_of<R>(&self, of: impl FnOnce(&Seen<'_>) -> R) -> R {
-        let volumes: Vec<_> =
-            self.assets.volumes.iter().map(|(kind, count, size)| (kind.as_str(), *count, *size)).collect();
+        // Elsewhere there is nothing to count.
+        let are_counted = assets::are_counted(&self.place.provider);
+        let load_balancers = if are_counted { self.assets.load_balancers.known() } else { Ok(&[][..]) };
+        let volumes = if are_counted { self.assets.volumes.known() } else { Ok(&[][..]) };
+        let volumes = volumes.map(|volumes| {
+            volumes.iter().map(|(kind, count, size)| (kind.as_str(), *count, *size)).collect::<Vec<_>>()
+        });
         // Where the API server does not tell, a kubelet is of the same cloud and about as old.
         let kubelets = || self.nodes.first().map(|node| node.version.as_str());
         of(&Seen {
@@ -37,8 +46,8 @@ impl Inventory {
             region: &self.place.region,
             nodes: &self.nodes,
             control_plane: self.version.as_deref().or_else(kubelets).map_or(ControlPlane::OnNodes, control_plane),
-            load_balancers: &self.assets.load_balancers,
-            volumes: &volumes,
+            load_balancers,
+            volumes: volumes.as_deref().map_err(|reason| *reason),
             today: self.today,
         })
     }

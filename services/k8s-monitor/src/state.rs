@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use vocabulary::TroubleKind;
 
 use crate::{
-    assets::Assets,
+    assets::{Assets, Look},
     call::Refusal,
     events::{Event, Events},
     leases::{Component, Leases},
@@ -203,10 +203,9 @@ impl State {
         }
     }
 
-    /// Load balancers and volumes.
-    pub(crate) fn set_assets(&mut self, assets: Assets) {
-        if self.assets != assets {
-            self.assets = assets;
+    /// Load balancers and volumes were looked for.
+    pub(crate) fn assets_seen(&mut self, look: Look) {
+        if self.assets.take_over(look, Instant::now()) {
             self.other_cost_changes += 1;
             self.has_changed();
         }

@@ -32,10 +32,10 @@ pub struct Seen<'a> {
     pub nodes: &'a [Node],
     /// Who runs its control plane.
     pub control_plane: ControlPlane<'a>,
-    /// Its load balancers of the cloud, by kind.
-    pub load_balancers: &'a [(prices::LoadBalancer, u64)],
-    /// Its volumes of the cloud: type, how many, gibibytes in all.
-    pub volumes: &'a [(&'a str, u64, u64)],
+    /// Its load balancers of the cloud, by kind; or why they are not known.
+    pub load_balancers: Result<&'a [(prices::LoadBalancer, u64)], &'a str>,
+    /// Its volumes of the cloud: type, how many, gibibytes in all; or why they are not known.
+    pub volumes: Result<&'a [(&'a str, u64, u64)], &'a str>,
     /// The day it is about: support of Kubernetes versions ends.
     pub today: Date,
 }
@@ -74,7 +74,11 @@ pub fn monthly(seen: &Seen<'_>, table: &Table) -> Cost {
         account.add(kind, what, 1, 1, judged);
     }
     let place = format!("{} in {}", seen.provider, seen.region);
-    for (kind, count) in seen.load_balancers.iter().filter(|(_, count)| *count > 0) {
+    let load_balancers = seen.load_balancers.unwrap_or_else(|reason| {
+        account.add_unknown(CostKind::LoadBalancer, "Load balancers", reason);
+        &[]
+    });
+    for (kind, count) in load_balancers.iter().filter(|(_, count)| *count > 0) {
         let price = table.load_balancer(seen.provider, seen.region, *kind);
         let what = match kind {
             prices::LoadBalancer::Network => "Network Load Balancer",
@@ -87,7 +91,11 @@ pub fn monthly(seen: &Seen<'_>, table: &Table) -> Cost {
         });
         account.add(CostKind::LoadBalancer, what.to_owned(), *count, *count, judged);
     }
-    for (volume_type, volumes, gibibytes) in seen.volumes.iter().filter(|(_, volumes, _)| *volumes > 0) {
+    let volumes = seen.volumes.unwrap_or_else(|reason| {
+        account.add_unknown(CostKind::Volumes, "Volumes", reason);
+        &[]
+    });
+    for (volume_type, volumes, gibibytes) in volumes.iter().filter(|(_, volumes, _)| *volumes > 0) {
         let judged = match table.volume(seen.provider, seen.region, volume_type) {
             Some(price) => Judged::Priced {
                 each: price.amount,
@@ -126,6 +134,11 @@ impl<'a> Account<'a> {
                 self.total.not_priced += things;
             }
         }
+    }
+
+    /// Adds things of a kind of which nothing is known, not even how many: one that is not priced.
+    fn add_unknown(&mut self, kind: CostKind, what: &str, reason: &str) {
+        self.add(kind, what.to_owned(), 1, 1, Judged::NotPriced { reason: reason.to_owned() });
     }
 
     fn close(mut self) -> Cost {

@@ -37,8 +37,8 @@ fn seen(nodes: &[Node]) -> Seen<'_> {
         region: "eu-north-1",
         nodes,
         control_plane: ControlPlane::OnNodes,
-        load_balancers: &[],
-        volumes: &[],
+        load_balancers: Ok(&[]),
+        volumes: Ok(&[]),
         today: date(2026, 11, 30),
     }
 }
@@ -161,9 +161,25 @@ fn load_balancers_and_volumes_are_priced_where_the_table_has_them() {
         .unwrap();
     let load_balancers = [(prices::LoadBalancer::Network, 2), (prices::LoadBalancer::Classic, 1)];
     let volumes = [("gp3", 3, 100), ("io9", 1, 10)];
-    let cost = monthly(&Seen { load_balancers: &load_balancers, volumes: &volumes, ..seen(&[]) }, &table);
+    let cost = monthly(&Seen { load_balancers: Ok(&load_balancers), volumes: Ok(&volumes), ..seen(&[]) }, &table);
     assert_eq!(dollars(cost.total.monthly), 2.0 * 14.6 + 8.0);
     assert_eq!((cost.total.priced, cost.total.not_priced), (5, 2));
+}
+
+#[test]
+fn what_cannot_be_counted_is_not_priced_and_says_why() {
+    let nodes = [node(Some("t3.medium"), "eu-north-1")];
+    let (load_balancers, volumes) = (Err("They may not be read."), Err("It did not answer."));
+    let cost = cost(&Seen { load_balancers, volumes, ..seen(&nodes) });
+    assert_eq!((cost.total.priced, cost.total.not_priced), (1, 2));
+    let told: Vec<_> = cost.not_priced.iter().map(|not| (not.kind, not.what.as_str(), not.reason.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (CostKind::LoadBalancer, "Load balancers", "They may not be read."),
+            (CostKind::Volumes, "Volumes", "It did not answer."),
+        ]
+    );
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use k8s_monitor_contract::{Assessed, Monitor, NodeCount};
+use k8s_monitor_contract::{Assessed, Cost, CostKind, Monitor, NodeCount};
 use serde_json::json;
 use testkit_hostile_api_server::{Answer, Cluster};
 use vocabulary::ClusterId;
@@ -175,6 +175,26 @@ async fn what_is_forbidden_is_not_assessed_and_costs_nothing() {
     let told = seen.health.as_ref().unwrap().not_assessed.iter().find(|not| not.what == Assessed::Pods).unwrap();
     assert!(told.reason.contains("the credential may not do this") && !told.reason.contains("CANARY"), "{told:?}");
     assert_eq!(seen.nodes.as_ref().unwrap()[0].requested, None);
+}
+
+#[tokio::test]
+async fn load_balancers_that_may_not_be_read_are_not_priced_which_is_not_nothing() {
+    let engine = Engine::priced(std::sync::Arc::new(prices::Table::built_in().clone()));
+    let cluster = healthy();
+    cluster.say("/api/v1/services", 403, json!({"kind": "Status", "code": 403, "message": "CANARY"}).to_string());
+    for path in ["/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/storageclasses"] {
+        cluster.say(path, 200, json!({"items": null}).to_string());
+    }
+    let watched = Watched::of(&engine, cluster).await;
+
+    let is_counted = |cost: &Cost| cost.not_priced.iter().all(|not| !not.reason.contains("not counted yet"));
+    let seen = snapshot(&engine, watched.id, |snapshot| snapshot.cost.as_ref().is_some_and(is_counted)).await;
+    let told = &seen.cost.as_ref().unwrap().not_priced;
+    let not = told.iter().find(|not| not.kind == CostKind::LoadBalancer).unwrap();
+    assert!(not.reason.contains("the credential may not do this") && !not.reason.contains("CANARY"), "{not:?}");
+    assert!(told.iter().all(|not| not.kind != CostKind::Volumes), "there are none: {told:?}");
+    let total = seen.cost.as_ref().unwrap().total;
+    glance(&engine, watched.id, |glance| glance.cost == Some(total)).await;
 }
 
 #[tokio::test]
