@@ -4,12 +4,8 @@
 #![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 mod fleet;
-mod objects;
 mod one_cluster;
-mod process;
 mod real;
-mod replay;
-mod table;
 
 use std::env;
 
@@ -32,8 +28,12 @@ async fn main() -> anyhow::Result<()> {
         ["cluster", nodes, pods] => one_cluster::run(nodes.parse()?, pods.parse()?).await,
         ["soak", minutes] => one_cluster::soak(minutes.parse()?).await,
         ["real"] => real::run().await,
+        // For a closer look at a cluster of one's own.
+        ["fill", kubeconfig] => real::fill(&testkit_bench::client(kubeconfig).await?).await,
         // How this program calls itself.
-        ["serve", clusters, nodes, pods] => replay::serve(clusters.parse()?, nodes.parse()?, pods.parse()?).await,
+        ["serve", clusters, nodes, pods] => {
+            testkit_bench::serve_replay(clusters.parse()?, nodes.parse()?, pods.parse()?).await
+        }
         ["watch", how, kubeconfig_or_url, pods] => one_cluster::watch(how, kubeconfig_or_url, pods.parse()?).await,
         _ => bail!("k8s-monitor-bench [all | fleet | cluster NODES PODS | soak MINUTES | real]"),
     }

@@ -14,12 +14,8 @@ use kube::{
 };
 use kube_kit::{Limits, guarded};
 use serde::{Deserialize, Serialize};
+use testkit_bench::{Process, Replay, figure, heading, this_program};
 use vocabulary::ClusterId;
-
-use crate::{
-    process::{memory, processor_time, replay_server, this_program},
-    table::{figure, heading},
-};
 
 /// What watching took.
 #[derive(Serialize, Deserialize, Clone, Copy)]
@@ -35,8 +31,8 @@ pub(crate) struct Taken {
 /// A cluster of the replay server.
 pub(crate) async fn run(nodes: u32, pods: u32) -> anyhow::Result<()> {
     heading(&format!("One cluster of {nodes} nodes and {pods} pods, from a replay server"));
-    let (_server, url) = replay_server(1, nodes, pods).await?;
-    let url = format!("{url}/c/0");
+    let replay = Replay::start(1, nodes, pods).await?;
+    let url = replay.cluster(0);
     let ours = measured("monitor", &url, pods).await?;
     let is_large = pods >= 150_000;
     figure("known after", ours.seconds, "s", Some(if is_large { 8.0 } else { 3.0 }));
@@ -70,21 +66,21 @@ pub(crate) async fn soak(minutes: u32) -> anyhow::Result<()> {
     const PODS: u32 = 10_000;
     const REPLACED: u32 = 200;
     heading(&format!("{minutes} minutes in which {REPLACED} of {PODS} pods are replaced each second"));
-    let (_server, url) = replay_server(1, 500, PODS).await?;
-    let mut config = Config::new(format!("{url}/c/0").parse()?);
+    let replay = Replay::start(1, 500, PODS).await?;
+    let mut config = Config::new(replay.cluster(0).parse()?);
     config.root_cert = Some(Vec::new());
     let _engine = monitor(guarded(config, Limits::default())?, PODS).await;
-    let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build()?;
-    http.get(format!("{url}/churn/{REPLACED}")).send().await?.error_for_status()?;
+    replay.churn(REPLACED).await?;
     // Maps and buffers grow once to what such a cluster needs.
     tokio::time::sleep(Duration::from_mins(1)).await;
-    let ((before, _), processor, began) = (memory(), processor_time(), Instant::now());
+    let this = Process::this();
+    let (before, processor, began) = (this.resident(), this.processor_time(), Instant::now());
     tokio::time::sleep(Duration::from_mins(minutes.into())).await;
-    let (after, _) = memory();
+    let after = this.resident();
     let passed = began.elapsed().as_secs_f64();
     figure("memory", after, "MiB", None);
     figure("growth in ten minutes", (after - before) * 600.0 / passed, "MiB", Some(1.0));
-    let share = processor_time().saturating_sub(processor).as_secs_f64() / passed;
+    let share = this.processor_time().saturating_sub(processor).as_secs_f64() / passed;
     figure("processor, of a core", share * 100.0, "%", Some(3.0));
     Ok(())
 }
@@ -109,8 +105,9 @@ pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyh
         Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?
     };
     let client = guarded(config, Limits { whole: Duration::from_mins(5), body: 64 << 20, ..Limits::default() })?;
-    let (before, _) = memory();
-    let (began, processor) = (Instant::now(), processor_time());
+    let this = Process::this();
+    let before = this.resident();
+    let (began, processor) = (Instant::now(), this.processor_time());
     let kept: Box<dyn std::any::Any> = match how {
         "monitor" => Box::new(monitor(client, pods).await),
         "reflector" => Box::new(full_objects(client, pods).await),
@@ -118,11 +115,11 @@ pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyh
         other => bail!("{other}"),
     };
     let seconds = began.elapsed().as_secs_f64();
-    let processor_seconds = processor_time().saturating_sub(processor).as_secs_f64();
+    let processor_seconds = this.processor_time().saturating_sub(processor).as_secs_f64();
     // What was only needed for the start is given back.
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let (now, highest) = memory();
-    let taken = Taken { seconds, processor_seconds, megabytes: now - before, megabytes_at_most: highest - before };
+    let megabytes = this.resident() - before;
+    let taken = Taken { seconds, processor_seconds, megabytes, megabytes_at_most: this.highest() - before };
     println!("{}", serde_json::to_string(&taken)?);
     drop(kept);
     Ok(())

@@ -6,20 +6,15 @@ use anyhow::{Context, bail};
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::{
-    Api, Client, Config,
+    Api, Client,
     api::{Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use serde_json::{Value, json};
+use testkit_bench::{ControlPlane, Template, client, figure, heading};
 use tokio::process::Command;
 
-use crate::{
-    objects::Template,
-    one_cluster::{beside_a_reflector, measured},
-    table::{figure, heading},
-};
+use crate::one_cluster::{beside_a_reflector, measured};
 
-const NAME: &str = "monitor-bench";
 const NODES: u32 = 500;
 const PODS: u32 = 10_000;
 /// How often the empty cluster is watched at once.
@@ -30,38 +25,22 @@ const PARALLEL: usize = 50;
 /// Measures if there is a `local-cluster`.
 pub(crate) async fn run() -> anyhow::Result<()> {
     heading(&format!("A real API server with {NODES} nodes and {PODS} pods"));
-    let Some(program) = std::env::var_os("KUBEOPERA_LOCAL_CLUSTER") else {
-        heading("  not measured: KUBEOPERA_LOCAL_CLUSTER names no local-cluster program");
-        return Ok(());
-    };
-    let local_cluster = |words: &[&str]| {
-        let mut command = Command::new(&program);
-        command.args(words).stderr(Stdio::inherit());
-        command
-    };
-    succeed(local_cluster(&["up", NAME, "--ephemeral", "--control-plane-only"])).await?;
-    let measured = async {
-        // Its controllers would call nodes lost that nobody takes care of.
-        succeed(local_cluster(&["stop", NAME, "kube-controller-manager"])).await?;
-        let path = succeed(local_cluster(&["kubeconfig", NAME, "--path"])).await?;
-        figures(path.trim()).await
-    }
-    .await;
-    succeed(local_cluster(&["down", NAME, "--delete-data"])).await?;
-    measured
+    let cluster = ControlPlane::start("bench-monitor")?;
+    // Its controllers would call nodes lost that nobody takes care of.
+    cluster.stop("kube-controller-manager")?;
+    figures(&cluster.kubeconfig).await
 }
 
-async fn succeed(mut command: Command) -> anyhow::Result<String> {
-    let output = command.output().await.context("running local-cluster")?;
+async fn succeed(mut command: Command) -> anyhow::Result<()> {
+    let output = command.stderr(Stdio::piped()).output().await?;
     if !output.status.success() {
-        bail!("{command:?} ended with {}", output.status);
+        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(())
 }
 
 async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
-    let file = Kubeconfig::read_from(kubeconfig)?;
-    let client = Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?;
+    let client = client(kubeconfig).await?;
     let idle = measured("idle", kubeconfig, TIMES).await?;
     figure(
         "a cluster in which nothing happens, TLS included",
@@ -89,7 +68,8 @@ async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn fill(client: &Client) -> anyhow::Result<()> {
+/// Writes nodes and pods.
+pub(crate) async fn fill(client: &Client) -> anyhow::Result<()> {
     let namespaces: Api<Namespace> = Api::all(client.clone());
     namespaces.create(&PostParams::default(), &serde_json::from_value(json!({"metadata": {"name": "shop"}}))?).await?;
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});

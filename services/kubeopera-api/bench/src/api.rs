@@ -39,11 +39,11 @@ impl Caller {
         method: Method,
         path: &str,
         body: Option<&Value>,
-        known: Option<&str>,
+        header: Option<(&str, &str)>,
     ) -> anyhow::Result<Answer> {
         let request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token);
         let request = body.into_iter().fold(request, reqwest::RequestBuilder::json);
-        let request = known.into_iter().fold(request, |request, tag| request.header("if-none-match", tag));
+        let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         let began = Instant::now();
         let response = request.send().await?;
         let status = response.status();

@@ -9,9 +9,8 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
+use testkit_bench::figure;
 use vocabulary::ClusterId;
-
-use crate::table::figure;
 
 /// Writes so many of them, with their status.
 pub(crate) async fn write(client: &Client, count: usize) -> anyhow::Result<()> {

@@ -6,10 +6,10 @@ use anyhow::{Context, ensure};
 use kube_kit::{Kubeconfig, KubeconfigOptions, Limits};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
+use testkit_bench::{ControlPlane, figure, milliseconds, percentile, times};
 
 use crate::{
-    process::{Api, ControlPlane},
-    table::{figure, milliseconds, percentile, times},
+    process::Api,
     target::{Targets, beside},
 };
 
@@ -28,8 +28,7 @@ pub(crate) async fn measure(api: &Api, cluster: &ControlPlane) -> anyhow::Result
         look(&targets.kubeconfig(number)).await?;
         looks.push(began.elapsed());
     }
-    looks.sort();
-    let network = percentile(&looks, 50);
+    let network = percentile(&mut looks, 50);
     let mut connects = Vec::new();
     for number in 0..CONNECTS {
         let body = json!({"name": format!("connected-{number}"), "provider": "aws", "region": "eu-north-1",

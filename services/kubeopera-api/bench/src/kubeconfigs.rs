@@ -7,8 +7,7 @@ use std::{
 
 use anyhow::ensure;
 use kube_kit::{Kubeconfig, KubeconfigOptions};
-
-use crate::table::{figure, heading, milliseconds, percentile, times};
+use testkit_bench::{figure, heading, milliseconds, percentile, times};
 
 /// Of each that is made to take long.
 const HOSTILE: usize = 256 << 10;
@@ -20,8 +19,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
     let mut ours = time(500, || check(ordinary.as_bytes()));
     let mut kubes = time(500, || kube::config::Kubeconfig::from_yaml(&ordinary));
     times("a kubeconfig of 10 KB", &mut ours, Some(1.0));
-    kubes.sort();
-    figure("kube's own reading of it, which checks nothing, p50", milliseconds(percentile(&kubes, 50)), "ms", None);
+    figure("kube's own reading of it, which checks nothing, p50", milliseconds(percentile(&mut kubes, 50)), "ms", None);
     for (what, text) in hostile() {
         let mut took = time(20, || check(text.as_bytes()));
         times(&format!("hostile, 256 KiB: {what}"), &mut took, Some(250.0));

@@ -1,78 +1,32 @@
-//! The processes that are measured: a control plane, and a kubeopera-api alone.
+//! The process that is measured: a kubeopera-api alone.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::Stdio,
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, process::Stdio, sync::Arc, time::Duration};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use async_trait::async_trait;
 use auth_service::{AuthService, RootKeys};
 use auth_service_contract::{AccessTokens, People, Role};
+use host_cluster_controller_crd::{HostCluster, NAMESPACE};
 use jiff::{SignedDuration, Timestamp};
+use k8s_monitor::{Access, Engine};
 use k8s_monitor_contract::{Glance, Late, Monitor, Snapshot};
-use kube::{Client, config::KubeConfigOptions};
+use kube::{Api as Objects, Client, api::ListParams};
+use kube_kit::{Limits, guarded};
 use kubeopera_api::{Allowance, Allowances, Config, PlatformDefaults};
+use testkit_bench::{ControlPlane, Process, Replay, client, figure, this_program};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::TcpListener,
-    process::{Child, Command},
+    process::Child,
     sync::watch,
 };
 use tokio_util::sync::CancellationToken;
 use vocabulary::{Actor, ClusterId, Secret};
 
-use crate::{api::Caller, table::figure};
+use crate::api::Caller;
 
 /// Any key will do for a database that lasts minutes.
 const ROOT_KEY: &[u8] = b"a2V5IG9mIHRoZSBiZW5jaCBvZiBrdWJlb3BlcmEtYXA=";
-
-/// A real API server and etcd, which end with this.
-pub(crate) struct ControlPlane {
-    program: PathBuf,
-    name: String,
-    pub(crate) kubeconfig: String,
-}
-
-impl ControlPlane {
-    pub(crate) fn start() -> anyhow::Result<Self> {
-        let program = env::var("KUBEOPERA_LOCAL_CLUSTER").context("KUBEOPERA_LOCAL_CLUSTER names no local-cluster")?;
-        let name = format!("bench-api-{}", std::process::id());
-        let mut started = Self { program: program.into(), name, kubeconfig: String::new() };
-        started.run(&["up", &started.name, "--control-plane-only", "--ephemeral"])?;
-        let path = started.run(&["kubeconfig", &started.name, "--path"])?;
-        path.trim().clone_into(&mut started.kubeconfig);
-        Ok(started)
-    }
-
-    fn run(&self, words: &[&str]) -> anyhow::Result<String> {
-        let mut command = std::process::Command::new(&self.program);
-        let output = command.args(words).stderr(Stdio::inherit()).output().context("running local-cluster")?;
-        if !output.status.success() {
-            bail!("local-cluster {} failed", words.join(" "));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    pub(crate) async fn client(&self) -> anyhow::Result<Client> {
-        client(&self.kubeconfig).await
-    }
-}
-
-impl Drop for ControlPlane {
-    fn drop(&mut self) {
-        let _ = self.run(&["down", &self.name, "--delete-data"]);
-    }
-}
-
-async fn client(kubeconfig: &str) -> anyhow::Result<Client> {
-    let kubeconfig = kube::config::Kubeconfig::read_from(kubeconfig)?;
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    Ok(Client::try_from(config)?)
-}
 
 /// kubeopera-api in a process of its own, which ends with this.
 pub(crate) struct Api {
@@ -81,9 +35,11 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) async fn start(cluster: &ControlPlane, folder: &Path) -> anyhow::Result<Self> {
-        let mut command = Command::new(env::current_exe().context("finding this program")?);
-        command.arg("serve").arg(&cluster.kubeconfig).arg(folder).stdout(Stdio::piped()).kill_on_drop(true);
+    /// Starts it. With a replay server, k8s-monitor watches a cluster there for each HostCluster; without, nobody watches.
+    pub(crate) async fn start(cluster: &ControlPlane, folder: &Path, replay: Option<&Replay>) -> anyhow::Result<Self> {
+        let mut command = this_program()?;
+        command.arg("serve").arg(&cluster.kubeconfig).arg(folder).stdout(Stdio::piped());
+        command.args(replay.map(Replay::url));
         let mut child = command.spawn().context("starting kubeopera-api")?;
         let output = child.stdout.take().context("kubeopera-api has no output")?;
         let line = BufReader::new(output).lines().next_line().await?.context("kubeopera-api said nothing")?;
@@ -91,26 +47,20 @@ impl Api {
         Ok(Self { caller: Caller::new(address, token)?, child })
     }
 
+    /// The process.
+    pub(crate) fn process(&self) -> Process {
+        Process::of(self.child.id().unwrap_or_default())
+    }
+
     /// Prints what the process takes: its resident memory, and the part that it shares with no other.
     pub(crate) fn tell_memory(&self, goal: Option<f64>) {
-        let path = format!("/proc/{}/smaps_rollup", self.child.id().unwrap_or_default());
-        let rollup = std::fs::read_to_string(path).unwrap_or_default();
-        let mebibytes = |name: &str| {
-            let line = rollup.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-            line.split_whitespace().next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or_default() / 1024.0
-        };
-        figure("memory of kubeopera-api alone, resident", mebibytes("Rss:"), "MiB", goal);
-        figure(
-            "… of it shared with no other process",
-            mebibytes("Private_Dirty:") + mebibytes("Private_Clean:"),
-            "MiB",
-            None,
-        );
+        figure("memory of kubeopera-api alone, resident", self.process().resident(), "MiB", goal);
+        figure("… of it shared with no other process", self.process().private(), "MiB", None);
     }
 }
 
-/// Serves the API, after a line with its address and a token.
-pub(crate) async fn serve(kubeconfig: &str, folder: &str) -> anyhow::Result<()> {
+/// Serves the API, after a line with its address and a token. `replay` is the address of a replay server to watch.
+pub(crate) async fn serve(kubeconfig: &str, folder: &str, replay: Option<&str>) -> anyhow::Result<()> {
     let client = client(kubeconfig).await?;
     let db = service_kit::database::open(&format!("sqlite://{folder}/kubeopera.db?mode=rwc")).await?;
     let auth = AuthService::open(db.clone(), RootKeys::parse(ROOT_KEY)?).await?;
@@ -130,6 +80,10 @@ pub(crate) async fn serve(kubeconfig: &str, folder: &str) -> anyhow::Result<()> 
         domain: None,
         host_name: "host".parse()?,
     };
+    let monitor: Arc<dyn Monitor> = match replay {
+        Some(replay) => Arc::new(watch_all(&client, replay).await?),
+        None => Arc::new(NobodyWatches(watch::Sender::new(0))),
+    };
     let scaffolder = gitops_scaffolder::Scaffolder::new(gitops_scaffolder::Config::new(folder.into())).await?;
     kubeopera_api::run(
         Config { allowances, ..Config::default() },
@@ -138,7 +92,7 @@ pub(crate) async fn serve(kubeconfig: &str, folder: &str) -> anyhow::Result<()> 
         client,
         Arc::new(auth),
         Arc::new(scaffolder),
-        Arc::new(NobodyWatches(watch::Sender::new(0))),
+        monitor,
         defaults,
         CancellationToken::new(),
     )
@@ -146,7 +100,22 @@ pub(crate) async fn serve(kubeconfig: &str, folder: &str) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// k8s-monitor has a bench of its own.
+/// Watches a cluster of a replay server for each HostCluster.
+async fn watch_all(client: &Client, replay: &str) -> anyhow::Result<Engine> {
+    let resources: Objects<HostCluster> = Objects::namespaced(client.clone(), NAMESPACE);
+    let mut all = Vec::new();
+    for (number, resource) in resources.list(&ListParams::default()).await?.items.into_iter().enumerate() {
+        let mut config = kube::Config::new(format!("{replay}/c/{number}").parse()?);
+        config.root_cert = Some(Vec::new());
+        let access = Access::client_at_hand(guarded(config, Limits::default())?);
+        all.push((resource.metadata.name.unwrap_or_default().parse()?, String::new(), access));
+    }
+    let engine = Engine::default();
+    engine.watch_exactly(all);
+    Ok(engine)
+}
+
+/// Where k8s-monitor is not what is measured.
 struct NobodyWatches(watch::Sender<u64>);
 
 #[async_trait]

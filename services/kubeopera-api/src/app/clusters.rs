@@ -18,7 +18,7 @@ pub(crate) struct WantedPage {
     pub(crate) sort: Sort,
     pub(crate) direction: Direction,
     pub(crate) filter: Filter,
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<Place<'static>>,
     pub(crate) limit: usize,
 }
 
@@ -28,7 +28,7 @@ impl Platform {
         &self,
         caller: &Caller,
         wanted: &WantedPage,
-    ) -> Result<(ClusterList, Option<Place>), AppError> {
+    ) -> Result<(ClusterList, Option<Place<'static>>), AppError> {
         self.permit(caller, Action::SeeClusters).await?;
         self.catch_up().await?;
         let WantedPage { sort, direction, filter, after, limit } = wanted;

@@ -58,7 +58,7 @@ impl Platform {
         self.permit(caller, Action::DisconnectCluster).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
         let part = async {
-            let phase = self.observed.resource(id).and_then(|resource| resource.status.as_ref()?.phase);
+            let phase = self.observed.resource(id).and_then(|resource| resource.status?.phase);
             if phase == Some(Phase::Provisioning) && record.removing_since.is_none() {
                 return Err(AppError::Busy);
             }
@@ -107,7 +107,7 @@ impl Platform {
         self.look_at(record.id).await?.ok_or(AppError::NoSuchCluster)
     }
 
-    async fn is_being_destroyed(&self, id: ClusterId) -> Result<bool, AppError> {
+    pub(super) async fn is_being_destroyed(&self, id: ClusterId) -> Result<bool, AppError> {
         let is_marked = |resource: &HostCluster| {
             let annotations = resource.metadata.annotations.as_ref();
             annotations.and_then(|all| all.get(ANNOTATION_REMOVAL)).is_some_and(|value| value == REMOVAL_DESTROY)
@@ -123,7 +123,7 @@ impl Platform {
 }
 
 /// A cluster in the audit log, also when nobody knows its id any more.
-fn told(record: &Record) -> String {
+pub(super) fn told(record: &Record) -> String {
     format!("{} ({})", record.id, record.name)
 }
 

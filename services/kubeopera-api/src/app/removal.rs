@@ -31,7 +31,7 @@ impl Platform {
         let tx = begin_write(&self.db).await?;
         let Some(record) = clusters::by_id(&tx, cluster).await? else { return Ok(()) };
         clusters::delete(&tx, cluster).await?;
-        let receipt = Receipt::of(&record, self.observed.resource(cluster).as_deref(), Timestamp::now());
+        let receipt = Receipt::of(&record, self.observed.resource(cluster).as_ref(), Timestamp::now());
         receipts::keep(&tx, &receipt).await?;
         let object = Some(cluster.to_string());
         audit::write(&tx, Actor::KubeOpera, Action::RemoveCluster, object, Outcome::Done).await?;

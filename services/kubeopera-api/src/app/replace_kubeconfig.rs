@@ -68,7 +68,7 @@ impl Platform {
         let known = self.known_as(&discovery.uid).await?;
         // Taken on record from its resource, before anybody looked at which cluster it is.
         if record.kube_system_uid.is_none() && known.is_none() {
-            let seen = self.observed.resource(record.id).and_then(|seen| seen.status.as_ref()?.cluster_uid.clone());
+            let seen = self.observed.resource(record.id).and_then(|seen| seen.status?.cluster_uid);
             if seen.is_none_or(|uid| uid == discovery.uid) {
                 let tx = begin_write(&self.db).await?;
                 clusters::identify(&tx, record.id, &discovery.uid).await?;

@@ -8,8 +8,7 @@ mod filter;
 mod order;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    ops::Bound,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
@@ -21,6 +20,7 @@ use tokio::sync::Mutex;
 use vocabulary::{ClusterId, ClusterLabels};
 
 pub(crate) use filter::{Filter, Selector};
+use order::Order;
 pub(crate) use order::{Direction, Place, Sort};
 
 use crate::{
@@ -35,12 +35,11 @@ pub(crate) struct Listing {
     reading: Mutex<()>,
 }
 
-#[derive(Default)]
 struct Index {
     /// The last change of the records that is in here; `None` before anything was read.
     revision: Option<i64>,
     rows: HashMap<ClusterId, Arc<Row>>,
-    orders: [BTreeMap<Place, Arc<Row>>; Sort::ALL.len()],
+    orders: [Order; Sort::ALL.len()],
 }
 
 /// What pages are sorted and filtered by.
@@ -64,7 +63,7 @@ struct Row {
 
 impl Listing {
     pub(crate) fn new() -> Self {
-        Self { index: RwLock::default(), reading: Mutex::new(()) }
+        Self { index: RwLock::new(Index::new()), reading: Mutex::new(()) }
     }
 
     /// Reads the records that were changed since the last time, by whichever process, and says which. Mostly none was, and
@@ -86,7 +85,7 @@ impl Listing {
             for record in changed {
                 let resource = observed.resource(record.id);
                 let counted = index.rows.get(&record.id).and_then(|row| row.counted);
-                index.put(Row { counted, ..Row::of(record, resource.as_deref()) });
+                index.put(Row { counted, ..Row::of(record, resource.as_ref()) });
             }
             index.rows.len()
         };
@@ -115,10 +114,9 @@ impl Listing {
 
     /// These are all the resources there are.
     pub(crate) fn see_all(&self, observed: &Observed) {
-        let mut index = self.write();
-        let ids: Vec<_> = index.rows.keys().copied().collect();
+        let ids: Vec<_> = self.read().rows.keys().copied().collect();
         for id in ids {
-            index.see(id, observed.resource(id).as_deref());
+            self.see(id, observed.resource(id).as_ref());
         }
     }
 
@@ -149,16 +147,16 @@ impl Listing {
         &self,
         (sort, direction): (Sort, Direction),
         filter: &Filter,
-        after: Option<&Place>,
+        after: Option<&Place<'_>>,
         limit: usize,
-    ) -> (Vec<ClusterId>, Option<Place>) {
+    ) -> (Vec<ClusterId>, Option<Place<'static>>) {
         let index = self.read();
         let Some(order) = index.orders.get(sort.position()) else { return (Vec::new(), None) };
-        let mut passing = walk(order, direction, after).filter(|(_, row)| filter.lets_pass(row));
-        let mut last = None;
-        let on_page: Vec<_> = passing.by_ref().take(limit).inspect(|(place, _)| last = Some(*place)).collect();
-        let next = if passing.next().is_some() { last.cloned() } else { None };
-        (on_page.into_iter().map(|(_, row)| row.id).collect(), next)
+        let mut passing = order.walk(direction, after).filter(|row| filter.lets_pass(row));
+        let on_page: Vec<_> = passing.by_ref().take(limit).collect();
+        let is_last = passing.next().is_none();
+        let last = on_page.last().filter(|_| !is_last).map(|row| Place::of(sort, row).into_owned());
+        (on_page.into_iter().map(|row| row.id).collect(), last)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Index> {
@@ -170,45 +168,21 @@ impl Listing {
     }
 }
 
-type Entry<'a> = (&'a Place, &'a Arc<Row>);
-
-/// All places after one. What is not known comes last in both directions.
-fn walk<'a>(
-    order: &'a BTreeMap<Place, Arc<Row>>,
-    direction: Direction,
-    after: Option<&Place>,
-) -> Box<dyn Iterator<Item = Entry<'a>> + 'a> {
-    let unknown = Place::first_unknown();
-    match direction {
-        Direction::Asc => {
-            let from = after.cloned().map_or(Bound::Unbounded, Bound::Excluded);
-            Box::new(order.range((from, Bound::Unbounded)))
-        }
-        Direction::Desc => match after {
-            Some(place) if *place >= unknown => Box::new(order.range(unknown..place.clone()).rev()),
-            Some(place) => Box::new(order.range(..place.clone()).rev().chain(order.range(unknown..).rev())),
-            None => Box::new(order.range(..unknown.clone()).rev().chain(order.range(unknown..).rev())),
-        },
-    }
-}
-
 impl Index {
+    fn new() -> Self {
+        Self { revision: None, rows: HashMap::new(), orders: Sort::ALL.map(Order::by) }
+    }
+
     fn put(&mut self, row: Row) {
         if self.rows.get(&row.id).is_some_and(|before| **before == row) {
             return;
         }
+        self.remove(row.id);
         let row = Arc::new(row);
-        let before = self.rows.insert(row.id, Arc::clone(&row));
-        for (sort, order) in Sort::ALL.into_iter().zip(&mut self.orders) {
-            let place = Place::of(sort, &row);
-            if let Some(before) = &before {
-                let was = Place::of(sort, before);
-                if was != place {
-                    order.remove(&was);
-                }
-            }
-            order.insert(place, Arc::clone(&row));
+        for order in &mut self.orders {
+            order.insert(&row);
         }
+        self.rows.insert(row.id, row);
     }
 
     fn see(&mut self, cluster: ClusterId, resource: Option<&HostCluster>) {
@@ -220,8 +194,8 @@ impl Index {
 
     fn remove(&mut self, cluster: ClusterId) {
         let Some(row) = self.rows.remove(&cluster) else { return };
-        for (sort, order) in Sort::ALL.into_iter().zip(&mut self.orders) {
-            order.remove(&Place::of(sort, &row));
+        for order in &mut self.orders {
+            order.remove(&row);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) async fn sweep(platform: &Platform, orphans: &mut Orphans, now: Times
     let bound: BTreeSet<_> = platform.auth.credentials().await?.into_iter().flat_map(|saved| saved.clusters).collect();
     // To be read after the bindings: a cluster that came on record in between is not to look like none.
     let on_record: BTreeSet<_> = clusters::ids(&platform.db).await?.into_iter().collect();
-    let is_orphan = |cluster: &ClusterId| !on_record.contains(cluster) && !seen.contains_key(cluster);
+    let is_orphan = |cluster: &ClusterId| !on_record.contains(cluster) && !seen.contains(cluster);
     let without: BTreeSet<_> = bound.into_iter().filter(is_orphan).collect();
     orphans.0.retain(|cluster, _| without.contains(cluster));
     for cluster in without {

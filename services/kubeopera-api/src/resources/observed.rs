@@ -1,7 +1,7 @@
 //! The resources as they were last seen, and whether they can be seen at the moment.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -18,10 +18,31 @@ pub(crate) struct Observed {
 }
 
 struct Seen {
-    resources: HashMap<ClusterId, Arc<HostCluster>>,
+    resources: HashMap<ClusterId, Kept>,
+    /// What a list that has not ended yet has named so far.
+    listed: HashMap<ClusterId, Kept>,
     access: Access,
     /// Whether all resources were listed at least once.
     is_complete: bool,
+}
+
+/// A resource as it is kept: as JSON, which takes less than half the memory of its many small texts and maps, and the few
+/// that are on a page are read again in microseconds.
+#[derive(Clone, PartialEq)]
+struct Kept(Arc<[u8]>);
+
+impl Kept {
+    /// As it is kept already, if it is the same.
+    fn of(resource: &HostCluster, before: Option<&Self>) -> Self {
+        // Nothing in a resource can fail to become JSON.
+        let json = serde_json::to_vec(resource).unwrap_or_default();
+        before.filter(|before| *before.0 == *json).cloned().unwrap_or_else(|| Self(json.into()))
+    }
+
+    /// The resource. `None` never happens: it is what was written by [`Kept::of`].
+    fn resource(&self) -> Option<HostCluster> {
+        serde_json::from_slice(&self.0).ok()
+    }
 }
 
 /// Whether the API server answers for the resources.
@@ -34,17 +55,19 @@ impl Observed {
     pub(crate) fn new(now: Timestamp) -> Self {
         let why = "KubeOpera has only just started and has not read the HostCluster resources yet.".to_owned();
         let access = Access::Unreadable { since: now, why };
-        Self { seen: RwLock::new(Seen { resources: HashMap::new(), access, is_complete: false }) }
+        let seen = Seen { resources: HashMap::new(), listed: HashMap::new(), access, is_complete: false };
+        Self { seen: RwLock::new(seen) }
     }
 
-    pub(crate) fn resource(&self, cluster: ClusterId) -> Option<Arc<HostCluster>> {
-        self.read().resources.get(&cluster).cloned()
+    pub(crate) fn resource(&self, cluster: ClusterId) -> Option<HostCluster> {
+        let kept = self.read().resources.get(&cluster).cloned();
+        kept?.resource()
     }
 
     /// All of them, if that is all there are: listed once, and readable at the moment.
-    pub(crate) fn all(&self) -> Option<HashMap<ClusterId, Arc<HostCluster>>> {
+    pub(crate) fn all(&self) -> Option<HashSet<ClusterId>> {
         let seen = self.read();
-        (seen.is_complete && matches!(seen.access, Access::Readable)).then(|| seen.resources.clone())
+        (seen.is_complete && matches!(seen.access, Access::Readable)).then(|| seen.resources.keys().copied().collect())
     }
 
     /// Since when what is known may be old; `None` while it is not.
@@ -83,22 +106,38 @@ impl Observed {
     }
 
     /// A resource is new or changed; whether it is another than before.
-    pub(super) fn put(&self, cluster: ClusterId, resource: HostCluster) -> bool {
-        let before = self.write().resources.insert(cluster, Arc::new(resource));
-        let now = self.resource(cluster);
-        before != now
+    pub(super) fn put(&self, cluster: ClusterId, resource: &HostCluster) -> bool {
+        let mut seen = self.write();
+        let before = seen.resources.get(&cluster);
+        let now = Kept::of(resource, before);
+        let is_another = before != Some(&now);
+        seen.resources.insert(cluster, now);
+        is_another
     }
 
     pub(super) fn remove(&self, cluster: ClusterId) {
         self.write().resources.remove(&cluster);
     }
 
-    /// This is all there is, and the API server answers. Returns those that are different from before or gone, and whether
-    /// that it answers is news.
-    pub(super) fn replace(&self, all: HashMap<ClusterId, Arc<HostCluster>>) -> (Vec<ClusterId>, bool) {
+    /// A list begins. What was seen stays until it ends.
+    pub(super) fn list_begins(&self) {
+        self.write().listed.clear();
+    }
+
+    /// The list names a resource.
+    pub(super) fn list(&self, cluster: ClusterId, resource: &HostCluster) {
+        let mut seen = self.write();
+        let kept = Kept::of(resource, seen.resources.get(&cluster));
+        seen.listed.insert(cluster, kept);
+    }
+
+    /// What the list named is all there is, and the API server answers. Returns those that are different from before or
+    /// gone, and whether that it answers is news.
+    pub(super) fn list_ends(&self) -> (Vec<ClusterId>, bool) {
         let mut seen = self.write();
         seen.is_complete = true;
         let was_readable = matches!(std::mem::replace(&mut seen.access, Access::Readable), Access::Readable);
+        let all = std::mem::take(&mut seen.listed);
         let before = std::mem::replace(&mut seen.resources, all);
         let changed = seen.resources.iter().filter(|(id, now)| before.get(id) != Some(now)).map(|(id, _)| *id);
         let gone = before.keys().filter(|id| !seen.resources.contains_key(id)).copied();

@@ -67,7 +67,7 @@ pub(crate) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) 
     let Some(seen) = platform.observed.all() else { return Ok(()) };
     let on_record: BTreeSet<_> = clusters::ids(&platform.db).await?.into_iter().collect();
 
-    for &cluster in on_record.iter().filter(|id| !seen.contains_key(id)) {
+    for &cluster in on_record.iter().filter(|id| !seen.contains(id)) {
         let Some(record) = clusters::by_id(&platform.db, cluster).await? else { continue };
         if record.removing_since.is_some() {
             platform.finish_removal(cluster).await?;
@@ -76,8 +76,8 @@ pub(crate) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) 
             platform.outbox_filled.notify_one();
         }
     }
-    for (&cluster, resource) in seen.iter().filter(|(id, _)| !on_record.contains(id)) {
-        if !is_ours(resource) {
+    for &cluster in seen.iter().filter(|id| !on_record.contains(id)) {
+        if !platform.observed.resource(cluster).is_some_and(|resource| is_ours(&resource)) {
             continue;
         }
         if let Err(why) = adopt(platform, cluster).await?
@@ -93,7 +93,7 @@ pub(crate) async fn repair(platform: &Platform, told: &mut BTreeSet<ClusterId>) 
 pub(crate) async fn sweep(platform: &Platform) -> Result<(), AppError> {
     let Some(seen) = platform.observed.all() else { return Ok(()) };
     let on_record: BTreeSet<_> = clusters::ids(&platform.db).await?.into_iter().collect();
-    let is_known = |cluster| on_record.contains(&cluster) || seen.contains_key(&cluster);
+    let is_known = |cluster| on_record.contains(&cluster) || seen.contains(&cluster);
     Ok(input_kubeconfig::sweep(&platform.client, is_known).await?)
 }
 

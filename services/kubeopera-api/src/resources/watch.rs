@@ -1,6 +1,6 @@
 //! The standing watch: each change of a resource is on the open pages a moment later.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::TryStreamExt;
 use host_cluster_controller_crd::HostCluster;
@@ -20,11 +20,11 @@ const FEW: usize = 20;
 pub(crate) async fn keep(platform: Arc<Platform>, shutdown: CancellationToken) {
     let stream = watcher(resources(&platform.client), watcher::Config::default()).default_backoff();
     let mut stream = std::pin::pin!(stream);
-    let mut listing = HashMap::new();
+    let mut deleting = Vec::new();
     loop {
         let next = tokio::select! { next = stream.try_next() => next, () = shutdown.cancelled() => return };
         match next {
-            Ok(Some(event)) => follow(&platform, event, &mut listing, &shutdown).await,
+            Ok(Some(event)) => follow(&platform, event, &mut deleting, &shutdown).await,
             Ok(None) => return,
             // Whether this is an outage is found out by `access`, which asks at once.
             Err(error) => {
@@ -38,19 +38,22 @@ pub(crate) async fn keep(platform: Arc<Platform>, shutdown: CancellationToken) {
 async fn follow(
     platform: &Platform,
     event: Event<HostCluster>,
-    listing: &mut HashMap<ClusterId, Arc<HostCluster>>,
+    deleting: &mut Vec<ClusterId>,
     shutdown: &CancellationToken,
 ) {
     match event {
-        Event::Init => listing.clear(),
+        Event::Init => {
+            deleting.clear();
+            platform.observed.list_begins();
+        }
         Event::InitApply(resource) => {
             if let Some((id, resource)) = known(resource) {
-                listing.insert(id, Arc::new(resource));
+                platform.observed.list(id, &resource);
+                deleting.extend(is_deleting(&resource).then_some(id));
             }
         }
         Event::InitDone => {
-            let deleting: Vec<_> = listing.iter().filter(|(_, hc)| is_deleting(hc)).map(|(id, _)| *id).collect();
-            let (changed, is_readable_again) = platform.observed.replace(std::mem::take(listing));
+            let (changed, is_readable_again) = platform.observed.list_ends();
             platform.listing.see_all(&platform.observed);
             if is_readable_again || changed.len() > FEW {
                 platform.events.reset();
@@ -59,19 +62,18 @@ async fn follow(
                     platform.events.mark(id);
                 }
             }
-            for id in deleting {
+            for id in std::mem::take(deleting) {
                 until_written(shutdown, || platform.begin_removal(id)).await;
             }
             platform.repair_wanted.notify_one();
         }
         Event::Apply(resource) => {
             let Some((id, resource)) = known(resource) else { return };
-            let deleting = is_deleting(&resource);
-            if platform.observed.put(id, resource) {
-                platform.listing.see(id, platform.observed.resource(id).as_deref());
+            if platform.observed.put(id, &resource) {
+                platform.listing.see(id, Some(&resource));
                 platform.events.mark(id);
             }
-            if deleting {
+            if is_deleting(&resource) {
                 until_written(shutdown, || platform.begin_removal(id)).await;
             }
         }

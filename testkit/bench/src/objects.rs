@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 const NUMBER: &str = "000000000777";
 
 /// The JSON of an object in parts, between which its number goes.
-pub(crate) struct Template(Vec<String>);
+#[derive(Debug, Clone)]
+pub struct Template(Vec<String>);
 
 impl Template {
     fn of(object: &Value) -> Self {
@@ -14,22 +15,22 @@ impl Template {
     }
 
     /// The object of this number as JSON.
-    pub(crate) fn object(&self, number: u32) -> String {
+    pub fn object(&self, number: u32) -> String {
         self.0.join(&format!("{number:012}"))
     }
 
     /// The same as a line of a watch.
-    pub(crate) fn line(&self, number: u32) -> String {
+    pub fn line(&self, number: u32) -> String {
         format!("{{\"type\":\"ADDED\",\"object\":{}}}\n", self.object(number))
     }
 
     /// A pod of about 9 KB, as it runs: two containers with probes and variables, written by two managers.
-    pub(crate) fn pod() -> Self {
+    pub fn pod() -> Self {
         Self::of(&pod(NUMBER))
     }
 
     /// A node of about 9 KB with its images.
-    pub(crate) fn node(is_ready: bool) -> Self {
+    pub fn node(is_ready: bool) -> Self {
         Self::of(&node(NUMBER, is_ready))
     }
 }

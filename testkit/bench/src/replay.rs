@@ -1,22 +1,87 @@
 //! Many clusters behind one server, made up as they are read: no API server's cost is in the figures.
-//!
-//! `/c/7/api/v1/pods` are the pods of cluster 7. `/dead/10` makes the first ten answer nothing more, `/change/7/false`
-//! makes the first node of cluster 7 not ready, `/churn/500` replaces so many pods of every cluster each second.
 
 use std::{
+    process::Stdio,
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
+use anyhow::Context;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use testkit_hostile_api_server::{Answer, Asked, Server};
-use tokio::sync::broadcast;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Child,
+    sync::{broadcast, mpsc},
+    time::sleep,
+};
 
-use crate::objects::Template;
+use crate::{objects::Template, process::this_program};
+
+/// The server in a process of its own, which ends with this.
+pub struct Replay {
+    url: String,
+    http: reqwest::Client,
+    _child: Child,
+}
+
+impl Replay {
+    /// Starts this program as `serve CLUSTERS NODES PODS`, which has to be [`serve_replay`].
+    pub async fn start(clusters: u32, nodes: u32, pods: u32) -> anyhow::Result<Self> {
+        let mut command = this_program()?;
+        command.args(["serve", &clusters.to_string(), &nodes.to_string(), &pods.to_string()]);
+        let mut child = command.stdout(Stdio::piped()).spawn().context("starting the replay server")?;
+        let output = child.stdout.take().context("the replay server has no output")?;
+        let url = BufReader::new(output).lines().next_line().await?.context("the replay server said nothing")?;
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build()?;
+        Ok(Self { url, http, _child: child })
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Address of the API server of a cluster.
+    pub fn cluster(&self, number: u32) -> String {
+        format!("{}/c/{number}", self.url)
+    }
+
+    /// So many clusters, the first ones, answer nothing more.
+    pub async fn kill(&self, count: u32) -> anyhow::Result<()> {
+        self.ask(&format!("dead/{count}")).await.map(|_| ())
+    }
+
+    /// The first node of a cluster becomes ready, or not ready.
+    pub async fn change(&self, cluster: u32, is_ready: bool) -> anyhow::Result<()> {
+        self.ask(&format!("change/{cluster}/{is_ready}")).await.map(|_| ())
+    }
+
+    /// So many pods of every cluster are replaced each second.
+    pub async fn churn(&self, count: u32) -> anyhow::Result<()> {
+        self.ask(&format!("churn/{count}")).await.map(|_| ())
+    }
+
+    /// Goes away for a while, as an API server that is restarted: connections break off and new ones are refused.
+    pub async fn go_away(&self, seconds: u32) -> anyhow::Result<()> {
+        self.ask(&format!("away/{seconds}")).await.map(|_| ())
+    }
+
+    /// How many watches of nodes and pods are open, and how many requests came so far.
+    pub async fn watches_and_requests(&self) -> anyhow::Result<(usize, usize)> {
+        let text = self.ask("watches").await?;
+        let (watches, requests) = text.split_once(' ').context("the replay server answers something else")?;
+        Ok((watches.parse()?, requests.parse()?))
+    }
+
+    async fn ask(&self, path: &str) -> anyhow::Result<String> {
+        Ok(self.http.get(format!("{}/{path}", self.url)).send().await?.error_for_status()?.text().await?)
+    }
+}
 
 struct Clusters {
     nodes: u32,
@@ -28,10 +93,30 @@ struct Clusters {
     ready: Template,
     not_ready: Template,
     changes: broadcast::Sender<(u32, Bytes)>,
+    watches: Arc<AtomicUsize>,
+    requests: AtomicUsize,
+    away: mpsc::UnboundedSender<Duration>,
+}
+
+/// A watch that is open.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn new(watches: &Arc<AtomicUsize>) -> Self {
+        watches.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(watches))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Serves for ever, and prints its address first.
-pub(crate) async fn serve(clusters: u32, nodes: u32, pods: u32) -> anyhow::Result<()> {
+pub async fn serve_replay(clusters: u32, nodes: u32, pods: u32) -> anyhow::Result<()> {
+    let (away, mut absences) = mpsc::unbounded_channel();
     let all = Arc::new(Clusters {
         nodes,
         pods,
@@ -41,10 +126,20 @@ pub(crate) async fn serve(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
         ready: Template::node(true),
         not_ready: Template::node(false),
         changes: broadcast::Sender::new(1024),
+        watches: Arc::default(),
+        requests: AtomicUsize::new(0),
+        away,
     });
     let server = Server::start(move |asked| all.answer(asked, clusters)).await?;
     println!("{}", server.url());
-    futures::future::pending().await
+    while let Some(absence) = absences.recv().await {
+        // The answer to who wants it leaves first.
+        sleep(Duration::from_millis(100)).await;
+        server.refuse().await;
+        sleep(absence).await;
+        server.come_back().await?;
+    }
+    Ok(())
 }
 
 const BOOKMARK: &str = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1234567\",\"annotations\":\
@@ -58,6 +153,14 @@ impl Clusters {
                 self.dead.store(count.parse().unwrap_or_default(), Ordering::Relaxed);
                 Answer::Json(200, Bytes::new())
             }
+            ["away", seconds] => {
+                let _ = self.away.send(Duration::from_secs(seconds.parse().unwrap_or_default()));
+                Answer::Json(200, Bytes::new())
+            }
+            ["watches"] => {
+                let (watches, requests) = (self.watches.load(Ordering::Relaxed), self.requests.load(Ordering::Relaxed));
+                Answer::Json(200, format!("{watches} {requests}").into())
+            }
             ["churn", count] => {
                 self.churn.store(count.parse().unwrap_or_default(), Ordering::Relaxed);
                 Answer::Json(200, Bytes::new())
@@ -70,6 +173,7 @@ impl Clusters {
             }
             ["c", cluster, rest] => {
                 let cluster = cluster.parse().unwrap_or(clusters);
+                self.requests.fetch_add(1, Ordering::Relaxed);
                 if cluster < self.dead.load(Ordering::Relaxed) {
                     Answer::Silence
                 } else {
@@ -110,8 +214,12 @@ impl Clusters {
             }
         });
         let changes = if path == "api/v1/pods" { self.replacements(count).boxed() } else { changes.boxed() };
+        let open = Open::new(&self.watches);
+        let changes = changes.inspect(move |_| {
+            let _ = &open;
+        });
         if asked.parameter("sendInitialEvents") != "true" {
-            return Answer::Chunks(changes);
+            return Answer::Chunks(changes.boxed());
         }
         // Eight at a time: about what fits into a segment of the loopback.
         let all = Arc::clone(self);
