@@ -20,14 +20,16 @@ export function ClusterCost({ cost, about }: PartProps & Pick<ClusterMonitor, 'c
 function Priced({ cost: { total, items, not_priced: missing, source } }: { cost: Cost }) {
   return (
     <>
-      <p>
-        <span className="font-semibold text-[1.625rem] tabular-nums leading-8 tracking-tight">
-          {total.monthly === null ? <Unknown /> : dollars(total.monthly)}
-        </span>{' '}
-        <span className="text-fg-3">
-          a month of 730 hours{total.not_priced > 0 && total.monthly !== null && ', at least'}
-        </span>
-      </p>
+      {total.monthly === null ? (
+        <p className="text-fg-2">Not known.</p>
+      ) : (
+        <p>
+          <span className="font-semibold text-[1.625rem] tabular-nums leading-8 tracking-tight">
+            {dollars(total.monthly)}
+          </span>{' '}
+          <span className="text-fg-3">a month of 730 hours{total.not_priced > 0 && ', at least'}</span>
+        </p>
+      )}
       {items.length > 0 && (
         <ul aria-label="What is priced" className="mt-3 divide-y divide-line border-line border-t">
           {items.map(({ kind, what, count, each, monthly, basis }) => (

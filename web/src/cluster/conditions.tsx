@@ -25,11 +25,11 @@ export function Conditions({ conditions }: Pick<Cluster, 'conditions'>) {
                 <Icon aria-hidden className={clsx('mt-0.5 size-4 shrink-0', tint)} />
                 <div className="min-w-0 flex-1">
                   <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-                    <p>
+                    <p className="min-w-0 [overflow-wrap:anywhere]">
                       <span className="font-medium">{type}</span>{' '}
                       <span className={clsx('text-ui', tint)}>{status}</span>
                     </p>
-                    <p className="text-fg-3 text-xs tabular-nums">
+                    <p className="min-w-0 text-fg-3 text-xs tabular-nums [overflow-wrap:anywhere]">
                       {reason} · <Ago at={since} />
                     </p>
                   </div>

@@ -23,11 +23,11 @@ export interface Tile {
 /** One tile a cluster, the largest first; the area is the CPU in use, and the smallest if that is not known. */
 export function tilesOf(rows: MultiClusterRow[], width: number, height: number): Tile[] {
   if (rows.length === 0 || width <= 0 || height <= 0) return []
-  const used = rows.map(({ cpu }) => cpu?.used ?? 0)
+  const used = rows.map(usedBy)
   const average = used.reduce((sum, amount) => sum + amount, 0) / used.length
   // Where nothing is in use, all are alike.
   const smallest = Math.max(OF_LARGEST * Math.max(...used), OF_AVERAGE * average) || 1
-  const area = (row: MultiClusterRow) => Math.max(row.cpu?.used ?? 0, smallest)
+  const area = (row: MultiClusterRow) => Math.max(usedBy(row), smallest)
   const root = hierarchy<{ row?: MultiClusterRow; children?: { row: MultiClusterRow }[] }>({
     children: rows.map((row) => ({ row })),
   })
@@ -40,6 +40,9 @@ export function tilesOf(rows: MultiClusterRow[], width: number, height: number):
       row ? [{ id: row.id, x: x0, y: y0, width: x1 - x0, height: y1 - y0 }] : [],
     )
 }
+
+/** What is no amount takes no room. */
+const usedBy = ({ cpu }: MultiClusterRow) => (cpu?.used != null && Number.isFinite(cpu.used) ? cpu.used : 0)
 
 const nameOf = (row: MultiClusterRow | undefined) => row?.name ?? ''
 

@@ -1,13 +1,22 @@
 import { Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 
-const Palette = lazy(() => import('./palette'))
+const load = () => import('./palette')
+const Palette = lazy(load)
+
+/** Long enough for the page to be there first, and short enough that nobody has pressed the keys before. */
+const LOAD_AFTER_MS = 2_000
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
 /** Opens the palette, as Ctrl K does (⌘ K on a Mac) from anywhere. */
 export function PaletteButton() {
   const [open, setOpen] = useState(false)
+  // What is typed right after Ctrl K would be lost while the palette is still on its way.
+  useEffect(() => {
+    const loading = setTimeout(() => void load().catch(() => {}), LOAD_AFTER_MS)
+    return () => clearTimeout(loading)
+  }, [])
   useEffect(() => {
     const toggle = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(isMac ? event.metaKey : event.ctrlKey) || event.shiftKey || event.altKey)

@@ -26,6 +26,7 @@ const fleets: Record<string, MultiClusterRow[]> = {
   'all unknown': rowsOf(null, null, null),
   'one nought': rowsOf(4_000, 0, 2_000),
   'one not known': rowsOf(4_000, null, 2_000),
+  'what is no amount': rowsOf(4_000, Number.NaN, -5, Number.POSITIVE_INFINITY, 2_000),
   'one a thousand times larger': rowsOf(1_000_000, 1_000, 1_000, 1_000, 1_000),
   '300 alike': rowsOf(...Array<number>(300).fill(500)),
   '300 of all sizes': rowsOf(...Array.from({ length: 300 }, () => Math.round(100_000 * random() ** 6))),
