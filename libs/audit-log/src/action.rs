@@ -46,6 +46,9 @@ words! {
         DisconnectCluster = "disconnect_cluster",
         DeleteCluster = "delete_cluster",
         RetryCluster = "retry_cluster",
+        SeeProvisioning = "see_provisioning",
+        /// The infrastructure of a cluster that is being deleted is no longer looked after and stays where it is.
+        GiveUpInfrastructure = "give_up_infrastructure",
         /// A cluster was asked for, whatever came of it.
         TryToCreate = "try_to_create",
         CreateCluster = "create_cluster",

@@ -1,7 +1,8 @@
 //! What kubeopera-api is told at its start.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use cluster_provisioner_contract::ClusterProvisioner;
 use ipnet::IpNet;
 use kube_kit::Leadership;
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
@@ -27,6 +28,8 @@ pub struct Config {
     pub request_limit: Duration,
     /// What one person may do how often.
     pub allowances: Allowances,
+    /// What creates and deletes clusters, and shows how far it is; without it there is nothing to show.
+    pub provisioner: Option<Arc<dyn ClusterProvisioner>>,
 }
 
 /// What one person may do how often, however many processes serve them.
@@ -69,6 +72,7 @@ impl Default for Config {
             leadership: Leadership::unshared(),
             request_limit: Duration::from_secs(30),
             allowances: Allowances::default(),
+            provisioner: None,
         }
     }
 }

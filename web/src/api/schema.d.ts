@@ -298,6 +298,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{id}/provisioning": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows what KubeOpera created for a cluster in the cloud, what of it is gone, and what is left with its price. Also
+         *     when the cluster is gone.
+         */
+        get: operations["get_provisioning"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/provisioning/give-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives the infrastructure of a cluster up that is being deleted: KubeOpera forgets it, and what is not gone stays in the
+         *     cloud, with its price.
+         * @description For when it cannot be deleted, or what KubeOpera knows of it was lost. What is left stays readable.
+         */
+        post: operations["give_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{id}/provisioning/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows what the runs of a cluster said, without secrets: the last 128 KiB of all its runs. Also when the cluster is gone. */
+        get: operations["get_provisioning_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{id}/receipt": {
         parameters: {
             query?: never;
@@ -837,6 +895,25 @@ export interface components {
             /** @description The clouds. */
             providers: components["schemas"]["CatalogueProvider"][];
         };
+        /** @description Something in the cloud. */
+        CloudResource: {
+            /** @description Terraform's address. */
+            address: string;
+            /** @description What it is, in words. */
+            what: string;
+            /** @description How the cloud calls it; empty if it has no name of its own. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was seen to be gone. Null while it is there.
+             */
+            gone_at: string | null;
+            /**
+             * Format: double
+             * @description What it costs in a month at list price, in US dollars. Null if that is not known here.
+             */
+            monthly: number | null;
+        };
         /** @description A cluster KubeOpera manages. */
         Cluster: {
             /**
@@ -1069,6 +1146,31 @@ export interface components {
              * @description Those whose Ready condition is True.
              */
             ready: number;
+        };
+        /** @description A cluster's infrastructure, and the run that creates or deletes it. It stays readable when the cluster is gone. */
+        ClusterProvisioning: {
+            /** @description The run, such as create-1 or destroy-2. */
+            run: string;
+            /** @description Where it is. */
+            state: components["schemas"]["ProvisioningState"];
+            /** @description What it is doing, or why it stopped, as sentences. */
+            message: string;
+            /** @description What there is in the cloud, and what there was. */
+            resources: components["schemas"]["CloudResource"][];
+            /** @description How many of them are there. */
+            left: number;
+            /**
+             * Format: double
+             * @description What those cost in a month that have a list price, in US dollars.
+             */
+            left_monthly: number;
+            /** @description How many of those cost something that is not known here, and is not in the sum. */
+            left_not_priced: number;
+            /**
+             * Format: date-time
+             * @description When the last of it was gone, or was given up. Null until then.
+             */
+            ended_at: string | null;
         };
         /**
          * @description In which of four ways a cluster stands. Each cluster stands in exactly one.
@@ -1678,6 +1780,16 @@ export interface components {
             /** @description If not, why, as sentences. */
             reason?: string;
         };
+        /** @description A line of a log. */
+        LogLine: {
+            /**
+             * Format: date-time
+             * @description When it was said.
+             */
+            at: string;
+            /** @description What was said. */
+            text: string;
+        };
         /** @description How people log in here. */
         LoginWays: {
             /** @description With a user name and a password. Always, so that somebody can when the identity provider is away. */
@@ -2047,6 +2159,28 @@ export interface components {
             /** @description Finds the request in the log. */
             request_id: string;
         };
+        /** @description Some of the log of a cluster's runs. */
+        ProvisioningLog: {
+            /**
+             * Format: int64
+             * @description The byte of the whole log that this begins with: later than what was asked for, if that is no longer kept.
+             */
+            from: number;
+            /**
+             * Format: int64
+             * @description What to ask for next.
+             */
+            next: number;
+            /** @description Whether more may come. */
+            is_live: boolean;
+            /** @description Whole lines. */
+            lines: components["schemas"]["LogLine"][];
+        };
+        /**
+         * @description Where a run is.
+         * @enum {string}
+         */
+        ProvisioningState: "running" | "succeeded" | "failed" | "destroyed" | "given_up";
         /** @description A credential to pull images and charts from a registry with. */
         RegistryCredential: {
             /** @description Host of the registry, with its port if it has one, such as ghcr.io or registry.acme.com:5000. */
@@ -2297,7 +2431,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "see_provisioning" | "give_up_infrastructure" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
@@ -2370,7 +2504,7 @@ export interface operations {
                 /** @description Who did it: the id of a person or a cluster, or the name that somebody logs in with. */
                 who?: string;
                 /** @description What was done. */
-                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
+                action?: "log_in" | "log_out" | "see_clusters" | "register_cluster" | "check_kubeconfig" | "try_to_connect" | "connect_cluster" | "change_cluster" | "replace_kubeconfig" | "disconnect_cluster" | "delete_cluster" | "retry_cluster" | "see_provisioning" | "give_up_infrastructure" | "try_to_create" | "create_cluster" | "see_catalogue" | "adopt_cluster" | "remove_cluster" | "see_users" | "add_user" | "change_user" | "reset_password" | "change_own_password" | "add_environment_administrator" | "see_sessions" | "see_others_sessions" | "end_session" | "see_tokens" | "see_others_tokens" | "make_token" | "revoke_token" | "see_credentials" | "add_credential" | "change_credential" | "check_credential" | "delete_credential" | "bind_credential" | "release_credential" | "open_credential" | "rotate_encryption_key" | "forget_encryption_key" | "see_git_setting" | "change_git_setting" | "check_git_setting" | "see_registry_setting" | "change_registry_setting" | "make_backup" | "restore_backup" | "see_audit" | "export_audit";
                 /** @description To which object: its id. */
                 object?: string;
                 /** @description What came of it. */
@@ -3770,6 +3904,244 @@ export interface operations {
                 };
             };
             /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_provisioning: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its infrastructure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterProvisioning"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing was created for such a cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    give_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description It is given up */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description The body is not JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such cluster */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is not being deleted */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is larger than is accepted here */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not said to be JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The name is not that of the cluster */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not now: a run is being stopped first */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_provisioning_log: {
+        parameters: {
+            query?: {
+                /** @description The byte to begin with: `next` of the last answer. From the beginning, if left out. */
+                from?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The cluster's id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log from there on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProvisioningLog"];
+                };
+            };
+            /** @description The query is not understood */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your role does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing was created for such a cluster */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -74,7 +74,8 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::ChangeCluster
         | Action::ReplaceKubeconfig
         | Action::DisconnectCluster
-        | Action::RetryCluster => {
+        | Action::RetryCluster
+        | Action::SeeProvisioning => {
             matches!(role, Role::PlatformAdministrator | Role::Operator)
         }
         Action::SeeUsers
@@ -97,6 +98,7 @@ pub(crate) const fn may(role: Role, action: Action) -> bool {
         | Action::CreateCluster
         | Action::SeeAudit
         | Action::ExportAudit
+        | Action::GiveUpInfrastructure
         | Action::DeleteCluster => matches!(role, Role::PlatformAdministrator),
         // KubeOpera's own: at its start, for a cluster, or when it follows what somebody did in Kubernetes.
         Action::AdoptCluster

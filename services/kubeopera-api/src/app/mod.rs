@@ -15,6 +15,7 @@ mod monitor;
 pub(crate) mod new_cluster;
 mod parting;
 mod people;
+pub(crate) mod provisioning;
 mod receipt;
 mod refused;
 mod register;
@@ -29,6 +30,7 @@ mod tokens;
 use std::sync::Arc;
 
 use auth_service_contract::Authority;
+use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder_contract::GitOpsScaffolder;
 use jiff::Timestamp;
 use k8s_monitor_contract::Monitor;
@@ -76,6 +78,8 @@ pub(crate) struct Platform {
     /// How the clusters are.
     pub(crate) monitor: Arc<dyn Monitor>,
     pub(crate) fleet: Fleet,
+    /// What creates and deletes clusters, if there is such a thing here.
+    pub(crate) provisioner: Option<Arc<dyn ClusterProvisioner>>,
     pub(crate) strangers: Strangers,
     /// Wakes the relay: something is in the outbox.
     pub(crate) outbox_filled: Notify,
@@ -110,6 +114,7 @@ impl Platform {
             events: Events::new(),
             monitor,
             fleet: Fleet::new(),
+            provisioner: None,
             strangers: Strangers::default(),
             outbox_filled: Notify::new(),
             access_doubted: Notify::new(),

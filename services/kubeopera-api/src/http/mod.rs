@@ -19,6 +19,7 @@ mod metrics;
 mod monitor;
 mod page;
 mod parting;
+mod provisioning;
 mod proxies;
 mod query;
 pub(crate) mod refusals;
@@ -101,6 +102,9 @@ fn guarded_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(monitor::compare_clusters))
         .routes(routes!(monitor::monitor_cluster))
         .routes(routes!(retry::retry_cluster))
+        .routes(routes!(provisioning::get_provisioning))
+        .routes(routes!(provisioning::get_provisioning_log))
+        .routes(routes!(provisioning::give_up))
         .routes(routes!(parting::preview_disconnect, parting::disconnect_cluster))
         .routes(routes!(parting::get_receipt))
         .routes(routes!(create::create_cluster))

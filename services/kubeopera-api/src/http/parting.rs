@@ -105,7 +105,7 @@ impl From<Receipt> for PartingReceipt {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Confirmation {
     /// Exactly as it is.
-    name: String,
+    pub(super) name: String,
 }
 
 fn id(text: &str) -> Result<ClusterId, AppError> {

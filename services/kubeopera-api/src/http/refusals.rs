@@ -46,6 +46,7 @@ pub(crate) fn action(method: &Method, path: &str) -> Option<Action> {
         ("PUT", "/clusters/{id}/kubeconfig") => Action::ReplaceKubeconfig,
         ("POST", "/clusters/{id}/disconnect") => Action::DisconnectCluster,
         ("POST", "/clusters/{id}/retry") => Action::RetryCluster,
+        ("POST", "/clusters/{id}/provisioning/give-up") => Action::GiveUpInfrastructure,
         ("POST", "/clusters/register") => Action::RegisterCluster,
         ("POST", "/clusters/connect") => Action::ConnectCluster,
         ("POST", "/clusters/create") => Action::CreateCluster,

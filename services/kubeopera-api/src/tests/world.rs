@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use auth_service::{AuthService, Clouds, RootKeys};
 use auth_service_contract::{People, Role};
 use axum::{Router, body::Body};
+use cluster_provisioner_contract::ClusterProvisioner;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
@@ -135,6 +136,15 @@ impl World {
         let db = service_kit::database::open(&self.url).await.unwrap();
         let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_provider(provider);
         Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
+    }
+
+    /// The same with something that creates clusters, before anything is started.
+    pub(super) fn with_provisioner(mut self, provisioner: Arc<dyn ClusterProvisioner>) -> Self {
+        // It holds the platform, too.
+        self.router = Router::new();
+        Arc::get_mut(&mut self.platform).unwrap().provisioner = Some(provisioner);
+        self.router = crate::http::router(Arc::clone(&self.platform), &Config::default()).unwrap();
+        self
     }
 
     /// Another process on the same database and API server, which has its own memory.
