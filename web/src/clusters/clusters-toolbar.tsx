@@ -102,7 +102,7 @@ function SearchBox({ value, onChange }: { value: string; onChange: (text: string
     return () => removeEventListener('keydown', focus)
   }, [])
   return (
-    <div className="relative min-w-0 flex-1 basis-56 sm:max-w-72">
+    <div className="relative min-w-0 flex-1 basis-48 sm:max-w-72">
       <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-3 my-auto size-4 text-fg-3" />
       <input
         ref={input}

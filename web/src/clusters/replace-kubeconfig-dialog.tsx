@@ -59,6 +59,7 @@ export default function ReplaceKubeconfigDialog({ cluster, onClose }: { cluster:
       open
       title={`Replace the kubeconfig of ${cluster.name}`}
       onClose={onClose}
+      initialFocus={kubeconfig.area}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
