@@ -1,17 +1,22 @@
 //! A listener with limits: slow, silent and too many clients cost little, and the end is orderly.
 
-use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    net::SocketAddr,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use axum::{Router, body::Body, extract::ConnectInfo};
 use http::Request;
-use hyper::server::conn::http1::Builder;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use http_body_util::BodyExt;
+use hyper::{body::Incoming, server::conn::http1::Builder, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
@@ -21,7 +26,8 @@ use tower::ServiceExt;
 pub struct Limits {
     /// A head that is not complete by then ends the connection; an idle kept-alive one ends after it as well.
     pub head: Duration,
-    /// Connections at once. Browsers keep up to six each; a connection costs about 30 KB.
+    /// Connections at once. Browsers keep up to six each; a connection costs about 20 KB. When there are so many, the one
+    /// that has been without a request for longest makes room for the next, so that silent ones keep nobody out.
     pub connections: usize,
     /// How long requests under way get to end after the shutdown began.
     pub end: Duration,
@@ -43,13 +49,10 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     let room = Arc::new(Semaphore::new(limits.connections));
+    let places = Arc::new(Places::default());
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
     loop {
-        let permit = tokio::select! {
-            () = shutdown.cancelled() => break,
-            permit = Arc::clone(&room).acquire_owned() => permit,
-        };
         let (stream, peer) = tokio::select! {
             () = shutdown.cancelled() => break,
             accepted = listener.accept() => match accepted {
@@ -62,13 +65,19 @@ pub async fn serve(
                 }
             },
         };
+        let permit = tokio::select! {
+            () = shutdown.cancelled() => break,
+            permit = places.make_room(&room) => permit,
+        };
+        let place = Place::new(&places);
         let (router, shutdown, abort) = (router.clone(), shutdown.clone(), abort.clone());
         connections.spawn(async move {
             tokio::select! {
-                () = connection(stream, peer, router, limits, shutdown) => {}
+                () = place.taken.cancelled() => {}
+                () = connection(stream, peer, router, limits, &place, shutdown) => {}
                 () = abort.cancelled() => {}
             }
-            drop(permit);
+            drop((place, permit));
         });
     }
     drop(listener);
@@ -81,17 +90,33 @@ pub async fn serve(
     Ok(())
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, limits: Limits, shutdown: CancellationToken) {
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    limits: Limits,
+    place: &Arc<Place>,
+    shutdown: CancellationToken,
+) {
     let _ = stream.set_nodelay(true);
-    let service = router.map_request(move |request: Request<hyper::body::Incoming>| {
+    let service = service_fn(|request: Request<Incoming>| {
+        let under_way = UnderWay::begin(place);
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
-        request
+        let answered = router.clone().oneshot(request);
+        async move {
+            let keep = move |error| {
+                let _ = &under_way;
+                error
+            };
+            // Until the body is sent, or given up.
+            answered.await.map(|response| response.map(|body| body.map_err(keep)))
+        }
     });
     // HTTP/1.1 only: browsers speak HTTP/2 only over TLS, which ends in front of here.
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head);
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)));
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
         () = shutdown.cancelled() => {
@@ -101,6 +126,97 @@ async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, limits:
     };
     if let Err(error) = ended {
         tracing::trace!("a connection ended: {error}");
+    }
+}
+
+/// Connections without a request under way, the one that has been so for longest first.
+#[derive(Default)]
+struct Places {
+    silent: Mutex<Silent>,
+    one_more: Notify,
+}
+
+#[derive(Default)]
+struct Silent {
+    number: u64,
+    waiting: BTreeMap<u64, CancellationToken>,
+}
+
+/// What a connection takes. It is silent from the start.
+struct Place {
+    places: Arc<Places>,
+    number: Mutex<Option<u64>>,
+    /// Somebody else needs it.
+    taken: CancellationToken,
+}
+
+/// A request from its head to the end of its answer.
+struct UnderWay(Arc<Place>);
+
+impl Places {
+    fn silent(&self) -> MutexGuard<'_, Silent> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A permit for one more connection, if need be at the cost of a silent one.
+    async fn make_room(&self, room: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(permit) = Arc::clone(room).try_acquire_owned() {
+                return Some(permit);
+            }
+            let one_more = self.one_more.notified();
+            let longest = self.silent().waiting.pop_first();
+            if let Some((_, longest)) = longest {
+                longest.cancel();
+                return Arc::clone(room).acquire_owned().await.ok();
+            }
+            tokio::select! {
+                permit = Arc::clone(room).acquire_owned() => return permit.ok(),
+                () = one_more => {}
+            }
+        }
+    }
+}
+
+impl Place {
+    fn new(places: &Arc<Places>) -> Arc<Self> {
+        let place = Self { places: Arc::clone(places), number: Mutex::default(), taken: CancellationToken::new() };
+        place.is_silent();
+        Arc::new(place)
+    }
+
+    fn is_silent(&self) {
+        let mut silent = self.places.silent();
+        silent.number += 1;
+        let number = silent.number;
+        silent.waiting.insert(number, self.taken.clone());
+        drop(silent);
+        *self.number.lock().unwrap_or_else(PoisonError::into_inner) = Some(number);
+        self.places.one_more.notify_one();
+    }
+
+    fn is_not_silent(&self) {
+        let Some(number) = self.number.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        self.places.silent().waiting.remove(&number);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.is_not_silent();
+    }
+}
+
+impl UnderWay {
+    fn begin(place: &Arc<Place>) -> Self {
+        place.is_not_silent();
+        Self(Arc::clone(place))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.is_silent();
     }
 }
 
@@ -198,13 +314,80 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_comes_when_all_places_are_taken_waits_for_one() {
-        let limits = Limits { connections: 1, head: Duration::from_millis(200), ..Limits::default() };
+    async fn whoever_comes_when_all_places_are_taken_gets_that_of_who_was_silent_longest() {
+        let limits = Limits { connections: 2, head: PATIENCE, ..Limits::default() };
         let server = start(Router::new().route("/", get(async || "here")), limits).await;
-        let _silent = TcpStream::connect(server.address).await.unwrap();
+        let ask = async |stream: &mut TcpStream| {
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            let mut answer = [0; 1024];
+            let read = tokio::time::timeout(PATIENCE, stream.read(&mut answer)).await.expect("no answer").unwrap();
+            String::from_utf8_lossy(&answer[..read]).into_owned()
+        };
+        let mut longest = TcpStream::connect(server.address).await.unwrap();
+        let mut other = TcpStream::connect(server.address).await.unwrap();
+        assert!(ask(&mut longest).await.ends_with("here"));
+        assert!(ask(&mut other).await.ends_with("here"));
+        assert!(ask(&mut other).await.ends_with("here"));
 
-        let answer = exchange(server.address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+        let mut next = TcpStream::connect(server.address).await.unwrap();
+        assert!(ask(&mut next).await.ends_with("here"));
 
-        assert!(answer.ends_with("here"), "{answer}");
+        let ended = tokio::time::timeout(PATIENCE, longest.read(&mut [0; 1])).await.expect("it still has its place");
+        assert!(ended.is_err() || ended.is_ok_and(|read| read == 0));
+        assert!(ask(&mut other).await.ends_with("here"), "who asked later keeps their place");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_being_sent_keeps_its_place_to_its_end() {
+        let limits = Limits { connections: 1, ..Limits::default() };
+        let (sender, body) = tokio::sync::mpsc::channel::<Result<&str, io::Error>>(1);
+        let body = Arc::new(tokio::sync::Mutex::new(Some(body)));
+        let stream = get(async move || {
+            let body = body.lock().await.take();
+            let chunks = futures::stream::unfold(body, async |body| {
+                let mut body = body?;
+                body.recv().await.map(|chunk| (chunk, Some(body)))
+            });
+            Body::from_stream(chunks)
+        });
+        let router = Router::new().route("/stream", stream).route("/", get(async || "here"));
+        let server = start(router, limits).await;
+        let mut streaming = TcpStream::connect(server.address).await.unwrap();
+        streaming.write_all(b"GET /stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+        sender.send(Ok("begun ")).await.unwrap();
+        let mut answer = vec![0; 4096];
+        let begun = tokio::time::timeout(PATIENCE, streaming.read(&mut answer)).await.unwrap().unwrap();
+        answer.truncate(begun);
+        let next = exchange(server.address, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let next = tokio::spawn(next);
+
+        for part in ["and ", "gone ", "on"] {
+            tokio::time::timeout(PATIENCE, sender.send(Ok(part))).await.expect("nobody sends it").unwrap();
+        }
+        assert!(!next.is_finished(), "there was no place for it");
+        drop(sender);
+
+        tokio::time::timeout(PATIENCE, streaming.read_to_end(&mut answer)).await.unwrap().unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(["begun ", "and ", "gone ", "on"].iter().all(|part| answer.contains(part)), "{answer}");
+        assert!(next.await.unwrap().ends_with("here"));
+    }
+
+    #[tokio::test]
+    async fn nothing_but_http_1_is_spoken_whatever_a_client_asks_for() {
+        let server = start(Router::new().route("/", get(async || "here")), Limits::default()).await;
+        // A preface with empty SETTINGS, as a client sends that knows beforehand; and then resets and empty frames.
+        let settings = "\0\0\0\u{4}\0\0\0\0\0";
+        let resets = "\0\0\u{4}\u{3}\0\0\0\0\u{1}\0\0\0\u{8}".repeat(1_000);
+        let empty = "\0\0\0\0\0\0\0\0\u{1}".repeat(1_000);
+        let known_beforehand = format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{settings}{resets}{empty}");
+        let upgrade = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\n\
+                       HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n";
+
+        let refused = exchange(server.address, &known_beforehand).await;
+        let not_upgraded = exchange(server.address, upgrade).await;
+
+        assert!(refused.is_empty() || refused.starts_with("HTTP/1.1 400"), "{refused}");
+        assert!(not_upgraded.starts_with("HTTP/1.1 200") && not_upgraded.ends_with("here"), "{not_upgraded}");
     }
 }
