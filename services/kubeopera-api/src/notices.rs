@@ -6,22 +6,35 @@
 
 mod damping;
 
-use std::{cmp::Reverse, collections::HashMap, fmt::Write, sync::Arc, time::Duration};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+    fmt::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use k8s_monitor_contract::{Row, Standing};
+use sea_orm::DbErr;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use vocabulary::{ClusterId, Secret};
 
 use self::damping::{Damped, Shown};
-use crate::app::Platform;
+use crate::{app::Platform, store};
 
 /// How often clusters are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The hook has to answer within this.
 const LONGEST_CALL: Duration = Duration::from_secs(10);
+/// Notices on their way at a time.
+const AT_ONCE: usize = 4;
 /// Reasons in a notice.
 const REASONS: usize = 3;
 
@@ -45,33 +58,90 @@ pub enum NoticeFormat {
     Slack,
 }
 
-/// Sends a notice for each change that lasts, until `shutdown`.
+/// Sends a notice for each change that lasts, until `shutdown`, while this process is the one to act.
 pub(crate) async fn keep_telling(platform: Arc<Platform>, notices: Notices, shutdown: CancellationToken) {
-    let mut clusters: HashMap<ClusterId, Damped> = HashMap::new();
+    let mut teller: Option<Teller> = None;
     loop {
         tokio::select! { () = tokio::time::sleep(LOOK_EVERY) => {}, () = shutdown.cancelled() => return }
+        // Whoever acts next reads what was told until then.
         if !platform.leadership.is_held() {
+            teller = None;
             continue;
         }
-        let Ok(drawing) = platform.multi_cluster().await else { continue };
+        let looking = async {
+            let teller = match &mut teller {
+                Some(teller) => teller,
+                none => none.insert(Teller::take_up(Arc::clone(&platform), notices.clone()).await?),
+            };
+            teller.look(Timestamp::now()).await
+        };
+        let looked = tokio::select! { looked = looking => looked, () = shutdown.cancelled() => return };
+        if let Err(error) = looked {
+            tracing::warn!(error = &error as &dyn std::error::Error, "clusters could not be looked at for notices");
+        }
+    }
+}
+
+/// Who tells the hook.
+pub(crate) struct Teller {
+    platform: Arc<Platform>,
+    notices: Notices,
+    clusters: HashMap<ClusterId, Damped>,
+}
+
+impl Teller {
+    /// Goes on where telling stopped, whoever did it.
+    pub(crate) async fn take_up(platform: Arc<Platform>, notices: Notices) -> Result<Self, DbErr> {
+        let told = store::notices::told(&platform.db).await?;
+        let clusters = told.into_iter().map(|(id, (told, at))| (id, Damped::told_before(&told, at))).collect();
+        Ok(Self { platform, notices, clusters })
+    }
+
+    /// Looks at every cluster once and tells what is due. When the hook fails, the rest waits for a later look, so that a
+    /// dead hook takes no more than a few calls of its limit.
+    pub(crate) async fn look(&mut self, now: Timestamp) -> Result<(), DbErr> {
+        let Self { platform, notices, clusters } = self;
+        let notices: &Notices = notices;
+        let drawing = platform.multi_cluster().await?;
         let rows = &drawing.view().clusters;
-        clusters.retain(|id, _| rows.iter().any(|row| row.id == *id));
+        let there: HashSet<_> = rows.iter().map(|row| row.id).collect();
+        clusters.retain(|id, _| there.contains(id));
+        let mut due = Vec::new();
         for row in rows {
             let damped = clusters.entry(row.id).or_default();
-            let now = Timestamp::now();
-            let Some((was, is)) = shown(row).and_then(|is| damped.see(is, now)) else { continue };
-            let notice = notice(&platform, &notices, row, was, is, now);
-            let told =
-                tokio::select! { told = post(&notices.hook, &notice) => told, () = shutdown.cancelled() => return };
-            match told {
-                Ok(()) => damped.told(is),
-                // It is due still, and tried again when the colour is looked at next, but not at once.
-                Err(why) => {
-                    tracing::warn!(cluster.id = %row.id, "a notice could not be sent: {why}");
-                    damped.not_told(now);
-                }
+            if let Some((was, is)) = shown(row).and_then(|is| damped.see(is, now)) {
+                due.push((row.id, is, notice(platform, notices, row, was, is, now)));
             }
         }
+        let has_failed = AtomicBool::new(false);
+        let posts = due.into_iter().map(|(id, is, notice)| {
+            let has_failed = &has_failed;
+            async move {
+                if has_failed.load(Ordering::Relaxed) {
+                    return (id, is, None);
+                }
+                let told = post(&notices.hook, &notice).await;
+                has_failed.fetch_or(told.is_err(), Ordering::Relaxed);
+                (id, is, Some(told))
+            }
+        });
+        let mut told = stream::iter(posts).buffer_unordered(AT_ONCE);
+        while let Some((id, is, told)) = told.next().await {
+            let Some(damped) = clusters.get_mut(&id) else { continue };
+            match told {
+                Some(Ok(())) => {
+                    damped.told(is);
+                    store::notices::tell(&platform.db, id, is.as_str(), now).await?;
+                }
+                // It is due still, and tried again when the colour is looked at next, but not at once.
+                Some(Err(why)) => {
+                    tracing::warn!(cluster.id = %id, "a notice could not be sent: {why}");
+                    damped.not_told(now);
+                }
+                None => damped.not_told(now),
+            }
+        }
+        Ok(())
     }
 }
 

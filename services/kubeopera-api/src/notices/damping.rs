@@ -18,6 +18,9 @@ pub(super) enum Shown {
 }
 
 impl Shown {
+    const ALL: [Self; 4] =
+        [Self::Colour(Colour::Green), Self::Colour(Colour::Amber), Self::Colour(Colour::Red), Self::Unreachable];
+
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Colour(Colour::Green) => "green",
@@ -25,6 +28,11 @@ impl Shown {
             Self::Colour(Colour::Red) => "red",
             Self::Unreachable => "unreachable",
         }
+    }
+
+    /// The inverse of [`Shown::as_str`]; none for what no version of KubeOpera that is known here has written.
+    fn from_text(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shown| shown.as_str() == text)
     }
 }
 
@@ -38,6 +46,11 @@ pub(super) struct Damped {
 }
 
 impl Damped {
+    /// A cluster of which this was told then, as [`Shown::as_str`] has it.
+    pub(super) fn told_before(told: &str, at: Timestamp) -> Self {
+        Self { seen: None, told: Shown::from_text(told), not_before: at.checked_add(BETWEEN).ok() }
+    }
+
     /// Takes in how a cluster is shown now. Returns what was told before and what is to be told, if anything is.
     pub(super) fn see(&mut self, is: Shown, now: Timestamp) -> Option<(Option<Shown>, Shown)> {
         let since = match self.seen {
@@ -114,6 +127,16 @@ mod tests {
     fn at_the_start_only_what_is_not_well_is_told() {
         assert_eq!(told(&[(0, GREEN)], 600), []);
         assert_eq!(told(&[(0, RED)], 600), [(60, RED)]);
+    }
+
+    #[test]
+    fn what_was_told_before_is_not_told_again_and_its_end_is() {
+        let mut damped = Damped::told_before("red", at(0));
+        for second in [0, 60, 600] {
+            assert_eq!(damped.see(RED, at(second)), None);
+        }
+        damped.see(GREEN, at(700));
+        assert_eq!(damped.see(GREEN, at(760)), Some((Some(RED), GREEN)));
     }
 
     #[test]

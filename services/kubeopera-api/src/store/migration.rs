@@ -21,6 +21,7 @@ impl MigratorTrait for Migrator {
             Box::new(GitSetting),
             Box::new(OneAuditLog),
             Box::new(Receipts),
+            Box::new(Notices),
         ]
     }
 
@@ -233,6 +234,34 @@ impl MigrationTrait for Receipts {
             .col(json_binary("receipt"))
             .to_owned();
         manager.create_table(receipts).await
+    }
+}
+
+struct Notices;
+
+impl MigrationName for Notices {
+    fn name(&self) -> &'static str {
+        "0007_notices"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Notices {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let notices = Table::create()
+            .table("notices")
+            .col(uuid("cluster_id").primary_key())
+            .col(string("told"))
+            .col(big_integer("told_at"))
+            .foreign_key(
+                ForeignKey::create()
+                    .name("notices_cluster")
+                    .from("notices", "cluster_id")
+                    .to("clusters", "id")
+                    .on_delete(ForeignKeyAction::Cascade),
+            )
+            .to_owned();
+        manager.create_table(notices).await
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod clusters;
 pub(crate) mod git_setting;
 pub(crate) mod installation;
 mod migration;
+pub(crate) mod notices;
 pub(crate) mod outbox;
 pub(crate) mod receipts;
 pub(crate) mod revisions;

@@ -23,7 +23,7 @@ on_both_databases! {
 
 impl World {
     /// A cluster on record with its resource, and what that says.
-    async fn cluster(&self, name: &str, place: (&str, &str), labels: &Value, status: &Value) -> ClusterId {
+    pub(super) async fn cluster(&self, name: &str, place: (&str, &str), labels: &Value, status: &Value) -> ClusterId {
         let id = ClusterId::random();
         let mut spec = super::register::spec_of(id);
         (spec.provider, spec.region) = (place.0.to_owned(), place.1.to_owned());
