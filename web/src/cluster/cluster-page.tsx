@@ -12,6 +12,7 @@ import { useCluster } from '@/clusters/use-cluster'
 import { providerName, versionName } from '@/format/provider'
 import { exact } from '@/format/time'
 import { Staleness } from '@/live/staleness'
+import { Provisioned, WasProvisioned } from '@/provisioning/provisioned'
 import { PageLoading, PageState, ProblemState } from '@/shell/page-states'
 import { Ago } from '@/ui/ago'
 import { buttonClass } from '@/ui/button'
@@ -29,7 +30,11 @@ export function ClusterPage({ id }: { id: string }) {
   const { data: cluster, error } = query
   if (cluster) {
     // Until it is Ready, its way there is what matters.
-    const parts = [<Setup key="setup" cluster={cluster} />, <Monitored key="monitored" cluster={cluster} />]
+    const parts = [
+      <Setup key="setup" cluster={cluster} />,
+      <Provisioned key="provisioned" cluster={cluster} />,
+      <Monitored key="monitored" cluster={cluster} />,
+    ]
     return (
       <>
         <Header cluster={cluster} />
@@ -41,7 +46,13 @@ export function ClusterPage({ id }: { id: string }) {
       </>
     )
   }
-  if (cluster === null) return <Gone />
+  if (cluster === null)
+    return (
+      <>
+        <Gone />
+        <WasProvisioned id={id} />
+      </>
+    )
   return error ? <ProblemState error={error} onRetry={query.refetch} heading="h1" /> : <PageLoading />
 }
 

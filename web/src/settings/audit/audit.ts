@@ -38,6 +38,7 @@ export const actions: AuditAction[] = [
   'retry_cluster',
   'disconnect_cluster',
   'delete_cluster',
+  'give_up_infrastructure',
   'adopt_cluster',
   'remove_cluster',
   'add_user',
