@@ -27,7 +27,9 @@ export function firstLoadBudget(limit: number): Plugin {
       const styles = Object.keys(bundle).filter((name) => name.endsWith('.css'))
       // A layout is the file route.tsx of the folder whose pages it surrounds.
       const folderOf = (chunk: Rolldown.OutputChunk) => /^(.*\/)route\.tsx/.exec(chunk.facadeModuleId ?? '')?.[1]
-      for (const page of chunks.filter((chunk) => chunk.isDynamicEntry && !folderOf(chunk))) {
+      // Everything else that is loaded by itself is loaded when somebody asks for it.
+      const isPage = (chunk: Rolldown.OutputChunk) => chunk.facadeModuleId?.includes('/src/routes/') && !folderOf(chunk)
+      for (const page of chunks.filter((chunk) => chunk.isDynamicEntry && isPage(chunk))) {
         const surrounds = (chunk: Rolldown.OutputChunk) => {
           const folder = folderOf(chunk)
           return folder !== undefined && page.facadeModuleId?.startsWith(folder)

@@ -9,7 +9,7 @@ export default defineConfig({
     tanstackRouter({ target: 'react', autoCodeSplitting: true, quoteStyle: 'single' }),
     react(),
     tailwindcss(),
-    firstLoadBudget(250),
+    firstLoadBudget(200),
   ],
   resolve: { tsconfigPaths: true },
   // Nothing is inlined and no preload script is written into the page, so that it runs under `script-src 'self'; style-src 'self'`.

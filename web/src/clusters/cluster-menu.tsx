@@ -1,14 +1,9 @@
-import { Menu } from '@base-ui/react/menu'
-import { Link } from '@tanstack/react-router'
 import clsx from 'clsx'
-import { EllipsisVertical, FileKey2, PanelRightOpen, Pencil, RotateCw, Trash2, Unplug } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { EllipsisVertical } from 'lucide-react'
 import type { Cluster } from '@/api/model'
-import { askToPart } from '@/parting/parting'
 import { buttonClass } from '@/ui/button'
-import { menuItemClass, popupClass } from '@/ui/menu'
-import { canRetry, useRetry } from './retry'
-import { isAdministrator, isDeletable, mayManage, useRole } from './rights'
+import { OnDemand, popup } from '@/ui/on-demand'
+import { mayManage, useRole } from './rights'
 
 interface ClusterMenuProps {
   cluster: Cluster
@@ -17,87 +12,24 @@ interface ClusterMenuProps {
   inRow?: boolean
 }
 
-const EditDialog = lazy(() => import('./edit-dialog'))
-const ReplaceKubeconfigDialog = lazy(() => import('./replace-kubeconfig-dialog'))
+const clusterActions = popup('menu', () => import('./cluster-actions'))
 
-/** What can be done with a cluster. */
+/** The button for what can be done with a cluster. */
 export function ClusterMenu({ cluster, onItsPage = false, inRow = false }: ClusterMenuProps) {
-  const role = useRole()
-  const retry = useRetry(cluster)
-  const [asked, setAsked] = useState<'edit' | 'replace'>()
-  const manages = mayManage(role)
+  const manages = mayManage(useRole())
   if (onItsPage && !manages) return null
   return (
-    <>
-      {asked && (
-        <Suspense>
-          {asked === 'edit' ? (
-            <EditDialog cluster={cluster} onClose={() => setAsked(undefined)} />
-          ) : (
-            <ReplaceKubeconfigDialog cluster={cluster} onClose={() => setAsked(undefined)} />
-          )}
-        </Suspense>
-      )}
-      <Menu.Root>
-        <Menu.Trigger
-          aria-label={`Actions for ${cluster.name}`}
-          className={clsx(
-            buttonClass(onItsPage ? 'secondary' : 'ghost', 'icon'),
-            !onItsPage && !inRow && '-mt-1.5 -mr-2',
-          )}
-        >
-          <EllipsisVertical aria-hidden />
-        </Menu.Trigger>
-        <Menu.Portal>
-          <Menu.Positioner align="end" sideOffset={6} collisionPadding={12} className="z-40">
-            <Menu.Popup className={clsx(popupClass, 'w-64 max-w-[calc(100vw-1.5rem)]')}>
-              {!onItsPage && (
-                <Menu.LinkItem
-                  render={<Link to="/clusters/$id" params={{ id: cluster.id }} />}
-                  closeOnClick
-                  className={menuItemClass}
-                >
-                  <PanelRightOpen aria-hidden />
-                  Open
-                </Menu.LinkItem>
-              )}
-              {manages && canRetry(cluster) && (
-                <Menu.Item onClick={() => retry.mutate()} className={menuItemClass}>
-                  <RotateCw aria-hidden />
-                  Try again now
-                </Menu.Item>
-              )}
-              {manages && (
-                <Menu.Item onClick={() => setAsked('edit')} className={menuItemClass}>
-                  <Pencil aria-hidden />
-                  Edit name and labels…
-                </Menu.Item>
-              )}
-              {manages && cluster.mode === 'connect_existing' && !cluster.is_host && (
-                <Menu.Item onClick={() => setAsked('replace')} className={menuItemClass}>
-                  <FileKey2 aria-hidden />
-                  Replace kubeconfig…
-                </Menu.Item>
-              )}
-              {manages && (
-                <Menu.Item onClick={() => askToPart({ way: 'disconnect', cluster })} className={menuItemClass}>
-                  <Unplug aria-hidden />
-                  Disconnect…
-                </Menu.Item>
-              )}
-              {manages && isAdministrator(role) && isDeletable(cluster) && (
-                <Menu.Item
-                  onClick={() => askToPart({ way: 'delete', cluster })}
-                  className={clsx(menuItemClass, 'text-bad-fg [&_svg]:text-bad-fg')}
-                >
-                  <Trash2 aria-hidden />
-                  Delete…
-                </Menu.Item>
-              )}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
-    </>
+    <OnDemand popup={clusterActions} with={{ cluster, onItsPage }}>
+      <button
+        type="button"
+        aria-label={`Actions for ${cluster.name}`}
+        className={clsx(
+          buttonClass(onItsPage ? 'secondary' : 'ghost', 'icon'),
+          !onItsPage && !inRow && '-mt-1.5 -mr-2',
+        )}
+      >
+        <EllipsisVertical aria-hidden />
+      </button>
+    </OnDemand>
   )
 }

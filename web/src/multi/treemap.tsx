@@ -1,11 +1,12 @@
-import { Tooltip } from '@base-ui/react/tooltip'
 import { useNavigate } from '@tanstack/react-router'
 import clsx from 'clsx'
 import {
   type KeyboardEvent,
+  lazy,
   type MouseEvent,
   memo,
   type PointerEvent,
+  Suspense,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -14,10 +15,11 @@ import {
 import type { MultiClusterRow } from '@/api/model'
 import { cores, percent } from '@/format/numbers'
 import { standings } from './standing'
-import { TileDetails } from './tile-details'
 import { nextTile, type Tile, tilesOf, type Way } from './treemap-layout'
 
 const HEIGHT = 380
+
+const TilePopup = lazy(() => import('./tile-popup'))
 
 const ways: Record<string, Way> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' }
 
@@ -37,6 +39,8 @@ export const Treemap = memo(function Treemap({ rows }: { rows: MultiClusterRow[]
   const before = useRef<HTMLElement | null>(null)
   const stopId = stop && byId.has(stop) ? stop : tiles[0]?.id
   const details = shown?.dataset.id && byId.get(shown.dataset.id)
+  const [wasShown, setWasShown] = useState(false)
+  if (shown && !wasShown) setWasShown(true)
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') setShown(null)
@@ -82,15 +86,11 @@ export const Treemap = memo(function Treemap({ rows }: { rows: MultiClusterRow[]
           return row && <TileLink key={tile.id} {...tile} row={row} isStop={tile.id === stopId} />
         })}
       </section>
-      <Tooltip.Root open={Boolean(details)} onOpenChange={(open) => !open && setShown(null)}>
-        <Tooltip.Portal>
-          <Tooltip.Positioner anchor={shown} side="right" align="start" sideOffset={8} className="z-40">
-            <Tooltip.Popup className="pointer-events-none w-72 max-w-[calc(100vw-2rem)] rounded-xl border border-line bg-raised p-4 shadow-pop">
-              {details && <TileDetails row={details} />}
-            </Tooltip.Popup>
-          </Tooltip.Positioner>
-        </Tooltip.Portal>
-      </Tooltip.Root>
+      {wasShown && (
+        <Suspense>
+          <TilePopup tile={shown} row={details || undefined} onClose={() => setShown(null)} />
+        </Suspense>
+      )}
     </>
   )
 })

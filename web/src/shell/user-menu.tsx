@@ -1,32 +1,13 @@
-import { Menu } from '@base-ui/react/menu'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import clsx from 'clsx'
-import { LogOut, UserRound } from 'lucide-react'
 import type { Session } from '@/api/model'
-import { roles } from '@/session/roles'
-import { logOut, sessionQuery } from '@/session/session'
-import { menuItemClass, popupClass } from '@/ui/menu'
-import { showFailure } from '@/ui/toasts'
-import { forgetDrafts } from '@/wizard/draft'
+import { OnDemand, popup } from '@/ui/on-demand'
+
+const accountMenu = popup('menu', () => import('./account-menu'))
 
 export function UserMenu({ user }: Pick<Session, 'user'>) {
-  const queryClient = useQueryClient()
-  const navigate = useNavigate()
-  const leave = useMutation({
-    mutationFn: logOut,
-    onSuccess: async () => {
-      queryClient.setQueryData(sessionQuery.queryKey, null)
-      forgetDrafts()
-      await navigate({ to: '/login' })
-      // Nothing that was read for one person stays for the next one.
-      queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] })
-    },
-    onError: (error) => showFailure('You are still logged in', error),
-  })
   return (
-    <Menu.Root>
-      <Menu.Trigger
+    <OnDemand popup={accountMenu} with={{ user }}>
+      <button
+        type="button"
         aria-label={`Account of ${user.username}`}
         className="grid size-9 place-items-center rounded-full max-sm:size-11"
       >
@@ -36,31 +17,7 @@ export function UserMenu({ user }: Pick<Session, 'user'>) {
         >
           {user.username.slice(0, 2)}
         </span>
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner align="end" sideOffset={6} className="z-40">
-          <Menu.Popup className={clsx(popupClass, 'min-w-52')}>
-            <Menu.Group>
-              <Menu.GroupLabel className="border-line border-b px-2.5 pt-1.5 pb-2.5">
-                <span className="block font-medium [overflow-wrap:anywhere]">{user.username}</span>
-                <span className="block text-fg-3 text-xs">{roles[user.role].name}</span>
-              </Menu.GroupLabel>
-              <Menu.LinkItem
-                render={<Link to="/settings/account" />}
-                closeOnClick
-                className={clsx(menuItemClass, 'mt-1')}
-              >
-                <UserRound aria-hidden />
-                Your account
-              </Menu.LinkItem>
-              <Menu.Item onClick={() => leave.mutate()} closeOnClick className={menuItemClass}>
-                <LogOut aria-hidden />
-                Log out
-              </Menu.Item>
-            </Menu.Group>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+      </button>
+    </OnDemand>
   )
 }

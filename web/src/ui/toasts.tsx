@@ -1,12 +1,7 @@
-import { Toast } from '@base-ui/react/toast'
-import clsx from 'clsx'
-import { CircleCheck, CircleX, Info, X } from 'lucide-react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Problem } from '@/api/problem'
 
-type ToastTone = 'success' | 'info' | 'error'
-
-/** The receipts of what was just done. What failed stays until it is closed. */
-const receipts = Toast.createToastManager()
+export type ToastTone = 'success' | 'info' | 'error'
 
 interface Receipt {
   tone: Exclude<ToastTone, 'error'>
@@ -16,56 +11,62 @@ interface Receipt {
   action?: { label: string; run: () => void }
 }
 
-export function showReceipt({ tone, title, description, action }: Receipt) {
-  const actionProps = action && { children: action.label, onClick: action.run }
-  receipts.add({ type: tone, title, description, actionProps, timeout: 10_000, priority: 'low' })
+export interface Toast extends Omit<Receipt, 'tone'> {
+  tone: ToastTone
+  /** Until somebody closes it. */
+  stays: boolean
 }
 
+/** What was told before there was a region to show it. */
+const waiting: Toast[] = []
+let region: ((toast: Toast) => void) | undefined
+let wantRegion: (() => void) | undefined
+
+function show(toast: Toast) {
+  if (region) return region(toast)
+  waiting.push(toast)
+  wantRegion?.()
+}
+
+/** From now on all toasts go to this region, and those first that wait. Ends when the returned function is called. */
+export function showOn(there: (toast: Toast) => void) {
+  region = there
+  for (const toast of waiting.splice(0)) there(toast)
+  return () => {
+    region = undefined
+  }
+}
+
+/** The receipt of what was just done. */
+export function showReceipt(receipt: Receipt) {
+  show({ ...receipt, stays: false })
+}
+
+/** What failed, and why. */
 export function showFailure(title: string, error: unknown) {
-  receipts.add({ type: 'error', title, description: Problem.of(error).message, timeout: 0, priority: 'low' })
+  show({ tone: 'error', title, description: Problem.of(error).message, stays: true })
 }
 
-const icon = { success: CircleCheck, info: Info, error: CircleX }
-const tint = { success: 'text-ok-fg', info: 'text-accent-text', error: 'text-bad-fg' }
+const ToastRegion = lazy(() => import('./toast-region'))
+
+/** Long enough for the page to be there first. Screen readers hear only what appears in a region that was there before. */
+const MOUNT_AFTER_MS = 2_000
 
 export function Toasts() {
+  const [isWanted, setWanted] = useState(false)
+  useEffect(() => {
+    wantRegion = () => setWanted(true)
+    const mounting = setTimeout(wantRegion, waiting.length > 0 ? 0 : MOUNT_AFTER_MS)
+    return () => {
+      clearTimeout(mounting)
+      wantRegion = undefined
+    }
+  }, [])
   return (
-    <Toast.Provider toastManager={receipts} limit={3}>
-      <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-50 flex w-[calc(100vw-2rem)] flex-col gap-3 outline-none sm:right-6 sm:bottom-6 sm:w-96">
-          <ToastList />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
-  )
-}
-
-function ToastList() {
-  const { toasts } = Toast.useToastManager()
-  return toasts.map((toast) => {
-    const tone = (toast.type ?? 'info') as ToastTone
-    const Icon = icon[tone]
-    return (
-      <Toast.Root
-        key={toast.id}
-        toast={toast}
-        className="rounded-xl border border-line bg-raised shadow-pop transition-opacity duration-200 data-limited:hidden data-ending-style:opacity-0 data-starting-style:opacity-0"
-      >
-        <Toast.Content className="flex items-start gap-3 p-4">
-          <Icon aria-hidden className={clsx('mt-0.5 size-4 shrink-0', tint[tone])} />
-          <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-            <Toast.Title className="font-semibold" />
-            <Toast.Description className="mt-0.5 text-fg-2 text-ui" />
-            <Toast.Action className="mt-2 font-medium text-accent-text text-ui underline-offset-4 hover:underline" />
-          </div>
-          <Toast.Close
-            aria-label="Dismiss"
-            className="-m-1.5 grid size-8 shrink-0 place-items-center rounded-lg text-fg-3 hover:bg-hover hover:text-fg"
-          >
-            <X aria-hidden className="size-4" />
-          </Toast.Close>
-        </Toast.Content>
-      </Toast.Root>
+    isWanted && (
+      <Suspense>
+        <ToastRegion />
+      </Suspense>
     )
-  })
+  )
 }

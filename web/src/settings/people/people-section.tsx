@@ -1,8 +1,6 @@
-import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import clsx from 'clsx'
-import { Ban, EllipsisVertical, KeyRound, UserCheck, UserPlus } from 'lucide-react'
+import { EllipsisVertical, UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import type { Person, Role } from '@/api/model'
 import { roleOrder, roles } from '@/session/roles'
@@ -10,13 +8,15 @@ import { Ago } from '@/ui/ago'
 import { Button, buttonClass } from '@/ui/button'
 import { Confirm } from '@/ui/confirm'
 import { Loaded } from '@/ui/loaded'
-import { menuItemClass, popupClass } from '@/ui/menu'
+import { OnDemand, popup } from '@/ui/on-demand'
 import { Chip, Row, Rows } from '@/ui/rows'
 import { Section } from '@/ui/section'
 import { showFailure, showReceipt } from '@/ui/toasts'
 import { AddPerson } from './add-person'
 import { changePerson, peopleQuery } from './people'
 import { ResetPassword } from './reset-password'
+
+const personActions = popup('menu', () => import('./person-actions'))
 
 type Asked = { what: 'reset' | 'disable'; person: Person } | { what: 'add' }
 
@@ -129,34 +129,23 @@ function PersonRow({ person, onAsk, onChange }: PersonRowProps) {
               </option>
             ))}
           </select>
-          <Menu.Root>
-            <Menu.Trigger aria-label={`Actions for ${person.username}`} className={buttonClass('ghost', 'icon')}>
+          <OnDemand
+            popup={personActions}
+            with={{
+              isDisabled: person.disabled_at !== null,
+              onReset: isOurs && !isSelf ? () => onAsk({ what: 'reset', person }) : undefined,
+              onDisable: () => onAsk({ what: 'disable', person }),
+              onLetIn: () => change.mutate({ disabled: false }),
+            }}
+          >
+            <button
+              type="button"
+              aria-label={`Actions for ${person.username}`}
+              className={buttonClass('ghost', 'icon')}
+            >
               <EllipsisVertical aria-hidden />
-            </Menu.Trigger>
-            <Menu.Portal>
-              <Menu.Positioner align="end" sideOffset={6} className="z-40">
-                <Menu.Popup className={clsx(popupClass, 'w-60')}>
-                  {isOurs && !isSelf && (
-                    <Menu.Item onClick={() => onAsk({ what: 'reset', person })} className={menuItemClass}>
-                      <KeyRound aria-hidden />
-                      Give another password…
-                    </Menu.Item>
-                  )}
-                  {person.disabled_at ? (
-                    <Menu.Item onClick={() => change.mutate({ disabled: false })} className={menuItemClass}>
-                      <UserCheck aria-hidden />
-                      Let in again
-                    </Menu.Item>
-                  ) : (
-                    <Menu.Item onClick={() => onAsk({ what: 'disable', person })} className={menuItemClass}>
-                      <Ban aria-hidden />
-                      Disable…
-                    </Menu.Item>
-                  )}
-                </Menu.Popup>
-              </Menu.Positioner>
-            </Menu.Portal>
-          </Menu.Root>
+            </button>
+          </OnDemand>
         </>
       }
     />
