@@ -18,6 +18,7 @@ const firstPages = [
 let server: Awaited<ReturnType<typeof serve>>
 
 test.beforeAll(async () => {
+  process.stdout.write('\nDashboard, as it is built\n')
   server = await serve(new URL(process.env.DIST ?? '../dist', import.meta.url).pathname, answers)
 })
 test.afterAll(() => server.stop())
