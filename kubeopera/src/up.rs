@@ -9,6 +9,7 @@ use cluster_provisioner::Provisioner;
 use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder::{Mirror, Scaffolder};
 use host_cluster_controller::FluxConfig;
+use host_cluster_controller_crd::Installation;
 use kubeopera_api::{BindError, PlatformDefaults};
 use sea_orm::DatabaseConnection;
 use service_kit::telemetry::LogFormat;
@@ -148,7 +149,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         prepared = prepare(&options, &database) => prepared?,
         () = shutdown.cancelled() => return Ok(()),
     };
-    let (host, client) = prepared;
+    let (host, client, uid) = prepared;
     let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
     let auth =
         AuthService::open(database.clone(), encryption_keys).await?.with_clouds(options.cloud_addresses.clouds());
@@ -169,6 +170,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         auth: auth.clone(),
         flux: host.flux.clone(),
+        installation: Installation { id: uid, url: Some(external_url.clone()) },
         leadership: lease.leadership(),
     };
     let monitor = k8s_monitor::Engine::priced(prices);
@@ -200,6 +202,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         trusted_proxies: options.browsers.trusted_proxy,
         notices,
         leadership: lease.leadership(),
+        provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         ..kubeopera_api::Config::default()
     };
     // What acts on clusters by itself is done by one process at a time; what is asked for is done by whoever is asked.
@@ -236,8 +239,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cluster with what has to be on it before anything else. Nothing is put on a cluster that the database is not about.
-async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client)> {
+/// The cluster, with what has to be on it before anything else, and the UID of its kube-system namespace. Nothing is put on
+/// a cluster that the database is not about.
+async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client, String)> {
     let host = host(options).await?;
     let client = kube_kit::guarded(host.config.clone(), kube_kit::Limits::default())?;
     let cluster = &host.words;
@@ -248,7 +252,7 @@ async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Re
     })?;
     welcome::step(&format!("Making sure that {cluster} has KubeOpera's resource definition and namespaces"));
     patiently(|| host_cluster_controller::install(&client)).await?;
-    Ok((host, client))
+    Ok((host, client, uid))
 }
 
 /// Why KubeOpera does not start with the records of one cluster on another.

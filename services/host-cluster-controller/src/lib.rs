@@ -22,6 +22,7 @@ use std::sync::Arc;
 use auth_service_contract::Auth;
 use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder_contract::GitOpsScaffolder;
+use host_cluster_controller_crd::Installation;
 use kube::Client;
 use kube_kit::{KubeconfigOptions, Leadership};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +53,8 @@ pub struct Context {
     pub auth: Arc<dyn Auth>,
     /// The Flux to install on clusters that have none. Without it only clusters that run Flux already become Ready.
     pub flux: Option<FluxConfig>,
+    /// Which KubeOpera this is: its mark on clusters keeps others from managing them as well.
+    pub installation: Installation,
     /// Whether this process may act: asked before each effect.
     pub leadership: Leadership,
 }
@@ -59,13 +62,13 @@ pub struct Context {
 /// Drives every HostCluster until `shutdown`; passes under way get a few seconds to finish. A killed controller
 /// continues where it was: all it remembers is in the resources. Ending before `shutdown` is an error.
 pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
-    let Context { client, scaffolder, provisioner, auth, flux, leadership } = context;
+    let Context { client, scaffolder, provisioner, auth, flux, installation, leadership } = context;
     let kubeconfigs = KubeconfigOptions::default();
     let connections = Arc::new(Connections::new(client.clone(), kubeconfigs));
     let world = World {
         host_clusters: Arc::new(host_clusters::OnManagementCluster::new(client.clone())),
-        clusters: Arc::new(Clusters(Arc::clone(&connections))),
-        flux: Arc::new(FluxOnClusters::new(connections, flux)),
+        clusters: Arc::new(Clusters { connections: Arc::clone(&connections), installation: installation.clone() }),
+        flux: Arc::new(FluxOnClusters::new(connections, flux, installation)),
         secrets: Arc::new(ManagementSecrets::new(client.clone(), kubeconfigs)),
         scaffolder,
         provisioner,

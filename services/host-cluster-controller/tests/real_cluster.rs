@@ -9,7 +9,7 @@ use host_cluster_controller::{
     adapters::{Clusters, Connections, FluxConfig, FluxOnClusters, ManagementSecrets},
     ports::{Flux, Secrets, SyncPart, TargetCluster},
 };
-use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, LABEL_CLUSTER_ID, NAMESPACE};
+use host_cluster_controller_crd::{ANNOTATION_GIT_REPOSITORY, Installation, LABEL_CLUSTER_ID, NAMESPACE};
 use host_cluster_controller_decide::{
     FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen, Reach, Readiness, SyncSeen, SyncWanted, Target,
 };
@@ -44,6 +44,7 @@ async fn the_adapters_do_on_a_real_cluster_what_their_ports_promise() {
     a_flux_of_others_is_used_as_it_is_and_never_written_to(&real).await;
     an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it(&real).await;
     credentials_that_somebody_changed_on_the_cluster_are_known_to_be_changed(&real).await;
+    another_kubeopera_sees_whose_the_cluster_is_until_it_is_let_go_of(&real).await;
     a_registry_credential_is_copied_to_where_the_tree_pulls_and_what_others_have_there_is_left_alone(&real).await;
     a_git_server_that_does_not_answer_is_said_to_be_so_and_letting_go_leaves_what_is_not_ours(&real).await;
 }
@@ -55,6 +56,11 @@ struct Real {
     config: FluxConfig,
     flux: FluxOnClusters,
     cluster: LocalCluster,
+}
+
+/// The KubeOpera of these tests.
+fn ours() -> Installation {
+    Installation { id: "ours".to_owned(), url: Some("https://ours.acme.com".to_owned()) }
 }
 
 impl Real {
@@ -69,7 +75,7 @@ impl Real {
         let (manifest, sha256) = stack::flux_manifest().await.unwrap();
         let manifest = manifest.display().to_string();
         let config = FluxConfig { manifest, sha256, image_registry: None, image_pull_secrets: Vec::new() };
-        let flux = FluxOnClusters::new(Arc::clone(&connections), Some(config.clone()));
+        let flux = FluxOnClusters::new(Arc::clone(&connections), Some(config.clone()), ours());
         Self { client, host, connections, config, flux, cluster }
     }
 
@@ -216,7 +222,7 @@ async fn a_flux_of_others_is_used_as_it_is_and_never_written_to(real: &Real) {
 
 async fn an_image_that_cannot_be_pulled_is_named_and_the_right_one_mends_it(real: &Real) {
     let elsewhere = FluxConfig { image_registry: Some("127.0.0.1:1/nowhere".to_owned()), ..real.config.clone() };
-    let broken = FluxOnClusters::new(Arc::clone(&real.connections), Some(elsewhere));
+    let broken = FluxOnClusters::new(Arc::clone(&real.connections), Some(elsewhere), ours());
 
     broken.install(&real.host).await.unwrap();
     let complaint = wait_until(PATIENCE, PAUSE, || async {
@@ -303,6 +309,28 @@ async fn credentials_that_somebody_changed_on_the_cluster_are_known_to_be_change
     assert_eq!(mended, written);
 }
 
+async fn another_kubeopera_sees_whose_the_cluster_is_until_it_is_let_go_of(real: &Real) {
+    let theirs = Installation { id: "theirs".to_owned(), url: None };
+    let another = Clusters { connections: Arc::clone(&real.connections), installation: theirs.clone() };
+    let ourselves = Clusters { connections: Arc::clone(&real.connections), installation: ours() };
+    let sees = async |clusters: &Clusters| clusters.look(&real.host).await.unwrap().managed_by_other;
+    let credential = GitCredential::Ssh { private_key: Secret::new("CANARY-key"), known_hosts: "host key".to_owned() };
+    assert_eq!((sees(&another).await, sees(&ourselves).await), (None, None));
+
+    real.flux.write_git_secret(&real.host, &credential, "version-3").await.unwrap();
+    assert_eq!((sees(&another).await, sees(&ourselves).await), (Some(ours()), None));
+    let flux_of_another = FluxOnClusters::new(Arc::clone(&real.connections), None, theirs.clone());
+    let unwritten = GitSecretSeen::Present { version: None };
+    assert_eq!(flux_of_another.git_secret(&real.host).await.unwrap(), unwritten);
+
+    // Taken over, and let go of.
+    flux_of_another.write_git_secret(&real.host, &credential, "version-1").await.unwrap();
+    assert_eq!((sees(&another).await, sees(&ourselves).await), (None, Some(theirs)));
+    assert_eq!(real.flux.git_secret(&real.host).await.unwrap(), unwritten);
+    flux_of_another.remove(&real.host, SyncPart::GitSecret).await.unwrap();
+    assert_eq!((sees(&another).await, sees(&ourselves).await), (None, None));
+}
+
 async fn a_registry_credential_is_copied_to_where_the_tree_pulls_and_what_others_have_there_is_left_alone(real: &Real) {
     let name: SecretName = real.host.cluster.registry_pull_secret().parse().unwrap();
     let config = |password: &str| format!(r#"{{"auths":{{"registry.acme.com":{{"password":"CANARY-{password}"}}}}}}"#);
@@ -368,7 +396,7 @@ async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_re
         kubeconfig.replace("users:", "users:\n- name: x\n  user: {exec: {command: touch, args: [/tmp/ran]}}");
     real.put_secret("real-test-input", &[("kubeconfig", &kubeconfig)]).await;
     real.put_secret("real-test-exec", &[("kubeconfig", &with_program)]).await;
-    let clusters = Clusters(Arc::clone(&real.connections));
+    let clusters = Clusters { connections: Arc::clone(&real.connections), installation: ours() };
     let by = |name: &str| Target { cluster: real.host.cluster, reach: Reach::Kubeconfig(name.parse().unwrap()) };
 
     let own = clusters.look(&real.host).await.unwrap();
@@ -390,7 +418,7 @@ async fn a_cluster_is_reached_by_its_kubeconfig_secret_and_a_dangerous_one_is_re
 }
 
 async fn what_others_installed_counts_as_present_and_what_our_tree_installed_does_not(real: &Real) {
-    let clusters = Clusters(Arc::clone(&real.connections));
+    let clusters = Clusters { connections: Arc::clone(&real.connections), installation: ours() };
     let resource = ApiResource::from_gvk_with_plural(
         &GroupVersionKind::gvk("networking.k8s.io", "v1", "IngressClass"),
         "ingressclasses",

@@ -15,7 +15,10 @@ mod way;
 
 pub use conditions::{ConditionType, CredentialState, condition};
 pub use hostcluster::{HostCluster, HostClusterSpec, Mode, ProvisioningSpec, TopologyName};
-pub use marks::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marked_for, marks};
+pub use marks::{
+    ANNOTATION_INSTALLATION_URL, Installation, KUBEOPERA, LABEL_CLUSTER_ID, LABEL_INSTALLATION, LABEL_MANAGED_BY,
+    is_marked, marked_for, marks,
+};
 pub use status::{
     CredentialKind, CredentialStatus, FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase,
     ProvisioningStatus, RetryKind, RetryStatus,
@@ -51,6 +54,9 @@ pub const ANNOTATION_SUSPENDED: &str = "kubeopera.io/suspended";
 pub const ANNOTATION_REMOVAL: &str = "kubeopera.io/removal";
 /// Value of [`ANNOTATION_REMOVAL`] that destroys.
 pub const REMOVAL_DESTROY: &str = "destroy";
+/// Annotation: the [`Installation::id`] of another KubeOpera that manages the cluster and is to manage it no more. Without it
+/// such a cluster is left alone.
+pub const ANNOTATION_TAKE_OVER: &str = "kubeopera.io/take-over";
 /// Annotation: a new value asks for another attempt at once.
 pub const ANNOTATION_RETRY_REQUESTED: &str = "kubeopera.io/retry-requested-at";
 /// Annotation: keys of the labels that people gave the cluster in KubeOpera, separated by commas. Other labels of the

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen};
 use host_cluster_controller_crd::{
-    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster,
-    HostClusterStatus, Mode, NodeCount, REMOVAL_DESTROY, SpecProblem, ValidSpec,
+    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, ANNOTATION_TAKE_OVER, CredentialKind,
+    FINALIZER, HostCluster, HostClusterStatus, Installation, Mode, NodeCount, REMOVAL_DESTROY, SpecProblem, ValidSpec,
 };
 use jiff::{SignedDuration, Timestamp};
 use vocabulary::{ClusterId, ClusterName, KubernetesVersion, SecretName, Trouble};
@@ -167,6 +167,8 @@ pub struct Resource {
     pub has_finalizer: bool,
     /// The value of the annotation that asks for an attempt at once.
     pub retry_requested: Option<String>,
+    /// The KubeOpera whose cluster this may be taken over from, by its id.
+    pub take_over: Option<String>,
     /// The spec, if it is acceptable.
     pub spec: Result<ValidSpec, Vec<SpecProblem>>,
 }
@@ -196,6 +198,7 @@ impl Resource {
             is_suspended: annotation(ANNOTATION_SUSPENDED).is_some_and(|value| value == "true"),
             has_finalizer: resource.metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FINALIZER),
             retry_requested: annotation(ANNOTATION_RETRY_REQUESTED).cloned(),
+            take_over: annotation(ANNOTATION_TAKE_OVER).cloned(),
             spec: ValidSpec::of(resource),
         }
     }
@@ -263,6 +266,8 @@ pub struct ClusterSeen {
     pub nodes: NodeCount,
     /// Whether we may do everything (a `SelfSubjectAccessReview` for `*` on `*`).
     pub may_administer: bool,
+    /// The other KubeOpera whose mark the cluster has, made safe for display.
+    pub managed_by_other: Option<Installation>,
 }
 
 /// Whether an object does its work.

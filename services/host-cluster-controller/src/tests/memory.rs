@@ -175,6 +175,7 @@ impl TargetCluster for Memory {
             kubernetes_version: "1.34.4".parse().unwrap(),
             nodes: NodeCount { total: 1, ready: 1 },
             may_administer: true,
+            managed_by_other: None,
         })
     }
 

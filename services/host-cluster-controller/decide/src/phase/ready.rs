@@ -48,9 +48,12 @@ fn is_reopening(step: &Step) -> bool {
 
 fn look_after(facts: &Facts, spec: &ValidSpec, at: &crate::Target) -> Result<Step, Obstacle> {
     let cluster = facts.seen.cluster.or_look(|| Thing::Cluster(at.clone()))?;
+    let first = Way::of(&spec.mode).milestones().first().copied().unwrap_or(Milestone::FluxBootstrapped);
     if facts.previous.cluster_uid.as_ref() != Some(&cluster.uid) {
-        let first = Way::of(&spec.mode).milestones().first().copied().unwrap_or(Milestone::FluxBootstrapped);
         return Ok(Step::Hold { at: Place::Milestone(first), trouble: identity::changed() });
+    }
+    if let Err(trouble) = identity::no_other_has(facts, cluster) {
+        return Ok(Step::Hold { at: Place::Milestone(first), trouble });
     }
     match facts.seen.flux.or_look(|| Thing::Flux(at.clone()))? {
         FluxSeen::Absent => return Ok(Step::Begin(Milestone::FluxBootstrapped)),

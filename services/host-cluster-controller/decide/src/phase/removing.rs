@@ -98,7 +98,7 @@ fn on_cluster(
     }
     let looked = facts.resource.spec.as_ref().map_err(|_| invalid_spec()).and_then(target).map_err(Obstacle::from);
     match looked.and_then(|at| {
-        identity::confirm(facts, &at)?;
+        identity::recognise(facts, &at)?;
         let sync = facts.seen.sync.or_look(|| Thing::Sync(at.clone()))?;
         step(facts, at, sync)
     }) {

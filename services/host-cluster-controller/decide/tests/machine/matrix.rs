@@ -10,7 +10,9 @@ use host_cluster_controller_decide::{
 };
 use vocabulary::Trouble;
 
-use crate::scene::{COMMIT, Scene, TREE_HASH, UID, a_cluster, flux, neighbour, ready, sync, towards, written};
+use crate::scene::{
+    COMMIT, OTHER_INSTALLATION, Scene, TREE_HASH, UID, a_cluster, flux, neighbour, ready, sync, towards, written,
+};
 
 #[test]
 fn the_decision_matrix_is_as_reviewed() {
@@ -141,6 +143,15 @@ fn chapters() -> Vec<Chapter> {
                 ("it answers, another HostCluster has it", validating().answering().claimed_by(neighbour(UID))),
                 ("it answers and is identified", validating().answering().unclaimed().identified()),
                 ("another cluster answers", validating().answering_as("other").unclaimed().identified()),
+                ("another KubeOpera has it", validating().of_another_kubeopera().unclaimed()),
+                (
+                    "another KubeOpera has it, from which it is to be taken over",
+                    validating().of_another_kubeopera().unclaimed().taking_over(OTHER_INSTALLATION).identified(),
+                ),
+                (
+                    "another KubeOpera has it, and it is to be taken over from a third",
+                    validating().of_another_kubeopera().unclaimed().taking_over("third"),
+                ),
             ],
         ),
         (
@@ -330,6 +341,7 @@ fn chapters() -> Vec<Chapter> {
                 ("all as it should be", healthy()),
                 ("the API server does not answer", watching().unreachable()),
                 ("another cluster answers", watching().answering_as("other")),
+                ("another KubeOpera has taken the cluster over", watching().of_another_kubeopera()),
                 ("Flux is gone", watching().answering().flux(FluxSeen::Absent)),
                 ("our objects are gone", watching().answering().flux_ready().sync(SyncSeen::default())),
                 (
@@ -380,6 +392,10 @@ fn chapters() -> Vec<Chapter> {
                 ("another cluster answers, for a minute", ready(Way::Connect).going().later(60).answering_as("other")),
                 ("the cluster answers", going()),
                 ("Kustomizations reconcile", going().synced()),
+                (
+                    "another KubeOpera has taken the cluster over",
+                    going().of_another_kubeopera().sync(SyncSeen::default()),
+                ),
                 (
                     "one child is not suspended yet",
                     going().sync(edited(|s| s.root.as_mut().unwrap().is_suspended = true)),

@@ -3,8 +3,8 @@
 use cluster_provisioner_contract::RunStatus;
 use gitops_scaffolder_contract::{Present, TreeSeen, WrittenTree};
 use host_cluster_controller_crd::{
-    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, CredentialKind, FINALIZER, HostCluster,
-    HostClusterStatus, REMOVAL_DESTROY,
+    ANNOTATION_REMOVAL, ANNOTATION_RETRY_REQUESTED, ANNOTATION_SUSPENDED, ANNOTATION_TAKE_OVER, CredentialKind,
+    FINALIZER, HostCluster, HostClusterStatus, Installation, REMOVAL_DESTROY,
 };
 use host_cluster_controller_decide::{
     ClusterSeen, CredentialSeen, Fact, Facts, FluxFitness, FluxInstallation, FluxSeen, GitSecretSeen,
@@ -18,6 +18,8 @@ use vocabulary::{ClusterId, Trouble};
 
 pub const ID: &str = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11";
 pub const UID: &str = "0b8d5f5e-uid-of-kube-system";
+/// Another KubeOpera.
+pub const OTHER_INSTALLATION: &str = "5c1f4e0a-uid-of-another-kube-system";
 pub const COMMIT: &str = "4f2a9d6c1b3e5f708192a3b4c5d6e7f801234567";
 pub const TREE_HASH: &str = "hash-of-the-tree";
 
@@ -285,6 +287,23 @@ impl Scene {
         self
     }
 
+    /// It answers, and has the mark of another KubeOpera.
+    pub fn of_another_kubeopera(self) -> Self {
+        let mut scene = self.answering();
+        if let Fact::Seen(cluster) = &mut scene.seen.cluster {
+            cluster.managed_by_other = Some(Installation {
+                id: OTHER_INSTALLATION.to_owned(),
+                url: Some("https://kubeopera.other.com".to_owned()),
+            });
+        }
+        scene
+    }
+
+    /// Annotated to be taken over from a KubeOpera.
+    pub fn taking_over(self, installation: &str) -> Self {
+        self.annotated(ANNOTATION_TAKE_OVER, installation)
+    }
+
     pub fn unreachable(mut self) -> Self {
         self.seen.cluster = Fact::CouldNotTell(unreachable());
         self
@@ -389,6 +408,7 @@ pub fn cluster() -> ClusterSeen {
         kubernetes_version: "1.34.4".parse().unwrap(),
         nodes: host_cluster_controller_crd::NodeCount { total: 3, ready: 2 },
         may_administer: true,
+        managed_by_other: None,
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use gitops_scaffolder_contract::GitCredential;
+use host_cluster_controller_crd::Installation;
 use host_cluster_controller_decide::{
     FluxFitness, FluxSeen, GitSecretSeen, PullSecretSeen, SyncSeen, SyncWanted, Target,
 };
@@ -19,6 +20,7 @@ use tokio::sync::OnceCell;
 use vocabulary::{Secret, SecretName, Trouble};
 
 use self::manifest::Manifest;
+pub(super) use self::sync::installation;
 use super::Connections;
 use crate::ports::{Flux, SyncPart};
 
@@ -39,13 +41,14 @@ pub struct FluxConfig {
 pub struct FluxOnClusters {
     connections: Arc<Connections>,
     config: Option<FluxConfig>,
+    installation: Installation,
     manifest: OnceCell<Manifest>,
 }
 
 impl FluxOnClusters {
-    /// The manifest is read when it is first needed, and once.
-    pub const fn new(connections: Arc<Connections>, config: Option<FluxConfig>) -> Self {
-        Self { connections, config, manifest: OnceCell::const_new() }
+    /// The manifest is read when it is first needed, and once. What is written carries the mark of `installation`.
+    pub const fn new(connections: Arc<Connections>, config: Option<FluxConfig>, installation: Installation) -> Self {
+        Self { connections, config, installation, manifest: OnceCell::const_new() }
     }
 
     async fn manifest(&self) -> Result<&Manifest, Trouble> {
@@ -81,11 +84,12 @@ impl Flux for FluxOnClusters {
     }
 
     async fn git_secret(&self, at: &Target) -> Result<GitSecretSeen, Trouble> {
-        sync::git_secret(self.connections.to(at).await?.client(), at.cluster).await
+        sync::git_secret(self.connections.to(at).await?.client(), at.cluster, &self.installation).await
     }
 
     async fn write_git_secret(&self, at: &Target, credential: &GitCredential, version: &str) -> Result<(), Trouble> {
-        sync::write_git_secret(self.connections.to(at).await?.client(), at.cluster, credential, version).await
+        let connection = self.connections.to(at).await?;
+        sync::write_git_secret(connection.client(), at.cluster, &self.installation, credential, version).await
     }
 
     async fn pull_secret(&self, at: &Target, name: &SecretName) -> Result<PullSecretSeen, Trouble> {
@@ -109,7 +113,7 @@ impl Flux for FluxOnClusters {
     }
 
     async fn point(&self, at: &Target, wanted: &SyncWanted) -> Result<(), Trouble> {
-        sync::point(&*self.connections.to(at).await?, wanted).await
+        sync::point(&*self.connections.to(at).await?, wanted, &self.installation).await
     }
 
     async fn suspend_kustomizations(&self, at: &Target) -> Result<(), Trouble> {

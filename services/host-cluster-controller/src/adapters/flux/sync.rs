@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use gitops_scaffolder_contract::GitCredential;
-use host_cluster_controller_crd::{KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marks};
+use host_cluster_controller_crd::{Installation, KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marks};
 use host_cluster_controller_decide::{GitSecretSeen, SyncWanted};
 use k8s_openapi::{
     ByteString,
@@ -17,7 +17,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
     core::GroupVersionKind,
 };
-use kube_kit::{Applier, Attempt, is_not_found, trouble, wait_until};
+use kube_kit::{Applier, Attempt, is_not_found, printable, trouble, wait_until, word};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use vocabulary::{ClusterId, Trouble, hex};
@@ -39,14 +39,30 @@ const FLUX_FINALIZER: &str = "finalizers.fluxcd.io";
 /// How long one call waits for a reconciliation under way; the next call waits on.
 const QUIET_WITHIN: Duration = Duration::from_secs(10);
 
+/// The KubeOpera that manages the cluster, by its mark on the Git credentials: they are the first object of its own that it
+/// writes, and the last that it takes away.
+pub(in crate::adapters) async fn installation(client: &Client) -> Result<Option<Installation>, Trouble> {
+    let api: Api<Secret> = Api::namespaced(client.clone(), FLUX_NAMESPACE);
+    let found = api.get_metadata_opt(GIT_SECRET).await;
+    let found =
+        found.map_err(|error| trouble(Attempt("look whether another KubeOpera manages the cluster"), &error))?;
+    let marked = found.and_then(|secret| Installation::of(&secret.metadata));
+    Ok(marked.map(|Installation { id, url }| Installation { id: word(&id), url: url.map(|url| printable(&url, 200)) }))
+}
+
 /// The Git credentials on the cluster; without a version if they are not ours as we wrote them.
-pub(super) async fn git_secret(client: &Client, cluster: ClusterId) -> Result<GitSecretSeen, Trouble> {
+pub(super) async fn git_secret(
+    client: &Client,
+    cluster: ClusterId,
+    installation: &Installation,
+) -> Result<GitSecretSeen, Trouble> {
     let api: Api<Secret> = Api::namespaced(client.clone(), FLUX_NAMESPACE);
     let found =
         api.get_opt(GIT_SECRET).await.map_err(|error| trouble(Attempt("read Flux's Git credentials"), &error))?;
     let Some(secret) = found else { return Ok(GitSecretSeen::Absent) };
     let annotation = |key: &str| secret.metadata.annotations.as_ref()?.get(key).cloned();
     let is_as_written = is_marked(&secret.metadata, cluster)
+        && Installation::of(&secret.metadata).as_ref() == Some(installation)
         && annotation(CONTENT).is_some_and(|written| written == content(secret.data.as_ref()));
     Ok(GitSecretSeen::Present { version: if is_as_written { annotation(SOURCE_VERSION) } else { None } })
 }
@@ -55,6 +71,7 @@ pub(super) async fn git_secret(client: &Client, cluster: ClusterId) -> Result<Gi
 pub(super) async fn write_git_secret(
     client: &Client,
     cluster: ClusterId,
+    installation: &Installation,
     credential: &GitCredential,
     version: &str,
 ) -> Result<(), Trouble> {
@@ -65,7 +82,7 @@ pub(super) async fn write_git_secret(
     // Flux looks again as soon as the Secret changes.
     labels.insert("reconcile.fluxcd.io/watch".to_owned(), "Enabled".to_owned());
     let annotations = [(SOURCE_VERSION, version.to_owned()), (CONTENT, content(Some(&data)))];
-    let secret = Secret {
+    let mut secret = Secret {
         metadata: ObjectMeta {
             name: Some(GIT_SECRET.to_owned()),
             namespace: Some(FLUX_NAMESPACE.to_owned()),
@@ -77,6 +94,7 @@ pub(super) async fn write_git_secret(
         type_: Some("Opaque".to_owned()),
         ..Secret::default()
     };
+    installation.mark(&mut secret.metadata);
     let api: Api<Secret> = Api::namespaced(client.clone(), FLUX_NAMESPACE);
     let params = PatchParams::apply(FIELD_MANAGER).force();
     api.patch(GIT_SECRET, &params, &Patch::Apply(&secret)).await.map(drop).map_err(|error| trouble(ATTEMPT, &error))
@@ -100,8 +118,9 @@ async fn ensure_namespace(client: &Client) -> Result<(), Trouble> {
 }
 
 /// Makes source and root Kustomization be as wanted, and asks Flux to look at once.
-pub(super) async fn point(applier: &Applier, wanted: &SyncWanted) -> Result<(), Trouble> {
-    for object in [source(wanted), root(wanted)] {
+pub(super) async fn point(applier: &Applier, wanted: &SyncWanted, installation: &Installation) -> Result<(), Trouble> {
+    for mut object in [source(wanted), root(wanted)] {
+        installation.mark(&mut object.metadata);
         applier.apply(&object).await?;
     }
     Ok(())
