@@ -45,6 +45,11 @@ impl Dashboard {
         Ok(dashboard)
     }
 
+    /// The same session at another process that shares the database.
+    pub fn at(&self, program: &Program) -> Self {
+        Self { address: program.address(), ..self.clone() }
+    }
+
     /// Opens a session, which is then the dashboard's.
     async fn open(&mut self, password: &str) -> anyhow::Result<Value> {
         let answer = self
@@ -61,6 +66,11 @@ impl Dashboard {
             }
             _ => bail!("logging in was answered with {status}: {}", answer.text().await?),
         }
+    }
+
+    /// The session's secret, as the cookie has it.
+    pub fn session(&self) -> anyhow::Result<&str> {
+        self.cookie.split_once('=').map(|(_, secret)| secret).context("the cookie has no value")
     }
 
     /// A request with this session's cookie, as the page would send it.

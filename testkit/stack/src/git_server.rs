@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::{Mutex, PoisonError},
 };
 
@@ -42,6 +43,11 @@ impl GitServer {
     /// URL of the repository.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, Repository::url_path())
+    }
+
+    /// The repository on this machine.
+    pub fn repository(&self) -> &Path {
+        self.repository.folder()
     }
 
     /// Serves from now on.

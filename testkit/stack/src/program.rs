@@ -30,6 +30,8 @@ pub struct ProgramOptions {
     pub way: Way,
     /// Further arguments of `kubeopera up`.
     pub arguments: Vec<String>,
+    /// Further variables of its environment.
+    pub environment: Vec<(String, String)>,
 }
 
 /// How KubeOpera comes to its cluster.
@@ -122,6 +124,7 @@ impl Program {
             .arg("--data")
             .arg(&self.data)
             .env("RUST_LOG", "info,kubeopera=debug,host_cluster_controller=debug,gitops_scaffolder=debug")
+            .envs(self.options.environment.iter().map(|(name, value)| (name, value)))
             .args(&self.options.arguments);
         match self.options.way {
             Way::Local => {
@@ -147,11 +150,22 @@ impl Program {
         Ok(())
     }
 
+    /// Sends it a signal, such as `STOP` to have it sleep and `CONT` to wake it up.
+    pub async fn signal(&self, signal: &str) -> anyhow::Result<()> {
+        let Some(child) = &self.child else { return Ok(()) };
+        let id = child.id().context("kubeopera has ended by itself")?;
+        crate::run(Command::new("kill").args([format!("-{signal}"), id.to_string()])).await.map(drop)
+    }
+
+    /// Its process.
+    pub fn process(&self) -> anyhow::Result<u32> {
+        self.child.as_ref().and_then(Child::id).context("kubeopera has ended by itself")
+    }
+
     /// SIGINT, as Ctrl-C sends it; fails if it does not end cleanly.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
+        self.signal("INT").await?;
         let Some(mut child) = self.child.take() else { return Ok(()) };
-        let id = child.id().context("kubeopera has ended by itself")?;
-        crate::run(Command::new("kill").args(["-INT", &id.to_string()])).await?;
         let status = tokio::time::timeout(STOP, child.wait()).await.context("kubeopera did not stop on Ctrl-C")??;
         if !status.success() {
             bail!("kubeopera ended with {status} on Ctrl-C:\n{}", self.logged().await?);
