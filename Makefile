@@ -75,16 +75,21 @@ test-local-cluster: local-cluster
 ## test-stack: the product on a real cluster, through real Flux, Git and browser
 .PHONY: test-stack
 test-stack: web local-cluster
+	@tools/moto
 	@echo "» Testing the whole on a real local cluster"
 	cargo test --locked --workspace --test stack --test real_cluster -- --ignored --test-threads 1
 
-## bench: figures with their goals
+## screenshots: take the pictures of README.md and docs/ anew
+.PHONY: screenshots
+screenshots: web local-cluster
+	@echo "» Taking pictures of the dashboard"
+	cargo build --locked --bin kubeopera
+	@tools/screenshots
+
+## bench: figures with their goals; with BENCH_STRICT=1 a goal that is missed is a failure
 .PHONY: bench
-bench: local-cluster
-	$(LOCAL_CLUSTER) bench
-	CARGO_TARGET_DIR=$(KUBEOPERA_CACHE)/bench nice cargo build --locked --release --package kubeopera-api-bench --package k8s-monitor-bench
-	KUBEOPERA_LOCAL_CLUSTER_SOURCE=$(CURDIR)/local-cluster $(KUBEOPERA_CACHE)/bench/release/kubeopera-api-bench
-	KUBEOPERA_LOCAL_CLUSTER_SOURCE=$(CURDIR)/local-cluster $(KUBEOPERA_CACHE)/bench/release/k8s-monitor-bench
+bench: web local-cluster
+	@tools/bench
 
 ## generate: write the files that follow from code
 .PHONY: generate

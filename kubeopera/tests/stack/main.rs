@@ -11,8 +11,13 @@
     reason = "a test says what it expects and stops where it is not so"
 )]
 
+mod another_kubeopera;
+mod black_holes;
 mod canaries;
+mod canary_sweep;
 mod connect_existing;
+mod creating;
+mod credential_expiry;
 mod disconnecting;
 mod failures;
 mod flux;
@@ -20,6 +25,7 @@ mod generated_tree;
 mod killed;
 mod kubeconfigs;
 mod multi_cluster_view;
+mod processes;
 mod register_this_cluster;
 mod resource_rules;
 mod someone_elses_flux;
@@ -44,9 +50,9 @@ struct World {
 
 impl World {
     /// From nothing, as `make up` does it: KubeOpera starts the cluster itself.
-    async fn from_nothing(name: &str) -> Self {
+    async fn from_nothing(name: &str, options: ProgramOptions) -> Self {
         let cluster = LocalCluster::expected(name).await.unwrap();
-        Self::on(cluster, ProgramOptions { way: Way::Local, ..options() }).await
+        Self::on(cluster, ProgramOptions { way: Way::Local, ..options }).await
     }
 
     /// A fresh cluster and a fresh KubeOpera whose charts and images come from the local mirror.
@@ -108,6 +114,7 @@ fn options() -> ProgramOptions {
         executable: PathBuf::from(env!("CARGO_BIN_EXE_kubeopera")),
         way: Way::Kubeconfig,
         arguments: Vec::new(),
+        environment: Vec::new(),
     }
 }
 

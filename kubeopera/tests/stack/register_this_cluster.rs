@@ -4,15 +4,21 @@ use std::time::Duration;
 
 use host_cluster_controller_crd::Phase;
 use serde_json::Value;
-use stack::{Dashboard, PhaseLog};
+use stack::{Dashboard, LocalCluster, PhaseLog, ProgramOptions};
+use testkit_moto::Aws;
 use tokio::process::Command;
 
 use crate::{World, flux::kustomizations};
 
 #[tokio::test]
 #[ignore = "starts a cluster"]
-async fn one_click_in_the_browser_leads_through_the_phases_to_ready() {
-    let world = World::from_nothing("stack-register").await;
+async fn one_click_in_the_browser_leads_through_the_phases_to_ready_and_then_every_chapter_works() {
+    let cloud = Aws::start().await.unwrap();
+    let options =
+        ProgramOptions { arguments: vec!["--aws-sts-url".to_owned(), cloud.endpoint.clone()], ..crate::options() };
+    let (world, second) =
+        tokio::join!(World::from_nothing("stack-register", options), LocalCluster::up("stack-second", &[]));
+    let second = second.unwrap();
     let phases = PhaseLog::follow(world.client.clone());
     let mut kubectl = world.cluster.kubectl();
     let printed = tempfile::NamedTempFile::new().unwrap();
@@ -20,16 +26,8 @@ async fn one_click_in_the_browser_leads_through_the_phases_to_ready() {
     let _watching = kubectl.kill_on_drop(true).spawn().unwrap();
 
     // The click: Chromium at the real page.
-    stack::run(
-        Command::new("npm")
-            .args(["run", "e2e", "--", "--reporter", "list"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../web"))
-            .env("BASE_URL", world.program.address())
-            .env("USERNAME", "admin")
-            .env("PASSWORD", world.program.password().unwrap()),
-    )
-    .await
-    .unwrap();
+    let mut chapter = browser(&world);
+    stack::run(chapter.args(["--project", "register"])).await.unwrap();
 
     let resource = world.ready().await;
     let way = [
@@ -59,7 +57,31 @@ async fn one_click_in_the_browser_leads_through_the_phases_to_ready() {
     let applied = root.data["status"]["lastAppliedRevision"].as_str().unwrap().to_owned();
     assert!(applied.ends_with(&commit), "{applied} is not {commit}");
 
+    // The other chapters, with a cluster to connect and a cloud to ask.
+    let mut chapters = browser(&world);
+    for chapter in ["connect", "settings", "create", "clusters", "multi", "disconnect"] {
+        chapters.args(["--project", chapter]);
+    }
+    chapters
+        .env("OTHER_KUBECONFIG", second.kubeconfig())
+        .env("AWS_ACCESS_KEY_ID", &cloud.access_key_id)
+        .env("AWS_SECRET_ACCESS_KEY", &cloud.secret_access_key);
+    stack::run(&mut chapters).await.unwrap();
+    drop(second);
+
     a_second_start_changes_nothing(world).await;
+}
+
+/// The tests of the dashboard, in Chromium and at a real KubeOpera.
+fn browser(world: &World) -> Command {
+    let mut command = Command::new("npm");
+    command
+        .args(["run", "e2e", "--"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../web"))
+        .env("BASE_URL", world.program.address())
+        .env("USERNAME", "admin")
+        .env("PASSWORD", world.program.password().unwrap());
+    command
 }
 
 async fn a_second_start_changes_nothing(mut world: World) {
@@ -103,8 +125,7 @@ async fn twenty_clicks_at_once_give_one_entry() {
 #[tokio::test]
 #[ignore = "starts a cluster"]
 async fn provider_and_region_come_from_the_nodes_provider_ids() {
-    let cluster =
-        stack::LocalCluster::up("stack-aws", &["--provider-id", "aws:///eu-north-1a/i-0abc1234"]).await.unwrap();
+    let cluster = LocalCluster::up("stack-aws", &["--provider-id", "aws:///eu-north-1a/i-0abc1234"]).await.unwrap();
     let program = stack::Program::start(&cluster, crate::options()).await.unwrap();
     let dashboard = Dashboard::log_in(&program).await.unwrap();
 
