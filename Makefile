@@ -13,6 +13,7 @@ export PATH := $(PATH):$(KUBEOPERA_CACHE)/bin
 
 LOCAL_CLUSTER := $(KUBEOPERA_CACHE)/bin/local-cluster
 export KUBEOPERA_LOCAL_CLUSTER := $(LOCAL_CLUSTER)
+HELM := $(KUBEOPERA_CACHE)/bin/helm
 CARGO_DENY := $(KUBEOPERA_CACHE)/tools/bin/cargo-deny
 CARGO_DENY_VERSION := 0.20.2
 
@@ -71,6 +72,17 @@ test-local-cluster: local-cluster
 	@echo "» Testing local-cluster"
 	cd local-cluster && test -z "$$(gofmt -l .)" && go vet ./... && go test -count=1 -timeout 40m -p 1 ./...
 	cd local-cluster/components/cert-manager && CGO_ENABLED=0 go test -count=1 -trimpath ./...
+
+## test-chart: the Helm chart, against a real API server (the first time Helm itself is built, which takes minutes)
+.PHONY: test-chart
+test-chart: local-cluster $(HELM)
+	@echo "» Testing the Helm chart"
+	HELM=$(HELM) deploy/chart/test
+
+$(HELM): deploy/chart/tools/go.mod deploy/chart/tools/go.sum
+	@echo "» Building Helm"
+	cd deploy/chart/tools && CGO_ENABLED=0 go build -trimpath -o $@ helm.sh/helm/v4/cmd/helm
+	@touch $@
 
 ## test-stack: the product on a real cluster, through real Flux, Git and browser
 .PHONY: test-stack
