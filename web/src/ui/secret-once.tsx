@@ -27,7 +27,7 @@ export function SecretOnce({ title, what, secret, children, onClose }: SecretOnc
       }
     >
       <Notice tone="warn">KubeOpera shows this once and cannot show it again.</Notice>
-      <div className="mt-4 flex items-center gap-1 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
+      <div className="mt-4 flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
         <code className="min-w-0 flex-1 select-all font-mono text-ui [overflow-wrap:anywhere]">{secret}</code>
         <CopyButton text={secret} label={`Copy the ${what}`} />
       </div>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { choose, pressOn, tabTo, typeInto } from './keyboard'
 import { look } from './look'
 import { expect, test } from './test'
@@ -66,13 +67,17 @@ test('cards or a list are found, filtered and sorted, and the address says how',
   await look(page, 'clusters-none-found')
 })
 
-test('a kubeconfig of another cluster does not replace the one that is there', async ({ page }) => {
+test('the kubeconfig is replaced by one that leads to the same cluster', async ({ page }) => {
   await page.goto('/clusters')
   await choose(page, 'Actions for second', 'Replace kubeconfig…')
-  await expect(page.getByRole('dialog')).toBeVisible()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByRole('textbox', { name: 'Kubeconfig' })).toBeFocused()
+  await page.keyboard.insertText(readFileSync(process.env.OTHER_KUBECONFIG ?? '', 'utf8'))
+  await pressOn(page, dialog.getByRole('button', { name: 'Check Kubeconfig' }))
+  await expect(dialog.getByText('Usable', { exact: true })).toBeVisible({ timeout: 30_000 })
   await look(page, 'replace-kubeconfig')
-  await page.keyboard.press('Escape')
-  await expect(page.getByRole('dialog')).toBeHidden()
+  await pressOn(page, dialog.getByRole('button', { name: 'Replace', exact: true }))
+  await expect(page.getByText('second has another kubeconfig').first()).toBeVisible({ timeout: 30_000 })
 })
 
 test('the palette goes to a cluster and to a page', async ({ page }) => {
