@@ -43,6 +43,11 @@ impl LocalCluster {
         &self.name
     }
 
+    /// Where it keeps its state.
+    pub(crate) fn folder(&self) -> PathBuf {
+        state_folder().join(&self.name)
+    }
+
     /// File with a kubeconfig of cluster-admin rights.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
@@ -77,9 +82,19 @@ impl LocalCluster {
         command
     }
 
+    /// Puts the images of an archive onto each node.
+    pub async fn load_images(&self, archive: &Path) -> anyhow::Result<()> {
+        run(local_cluster().args(["load-image", &self.name]).arg(archive)).await.map(drop)
+    }
+
     /// Stops one program of the control plane, such as `kube-apiserver`.
     pub async fn stop(&self, program: &str) -> anyhow::Result<()> {
         run(local_cluster().args(["stop", &self.name, program])).await.map(drop)
+    }
+
+    /// Ends one program of the control plane without letting it tidy up.
+    pub async fn kill(&self, program: &str) -> anyhow::Result<()> {
+        run(local_cluster().args(["stop", &self.name, program, "--kill"])).await.map(drop)
     }
 
     /// Starts it again.
