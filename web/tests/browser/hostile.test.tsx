@@ -126,3 +126,33 @@ describe.each(Object.entries(texts))('%s in each name, message and event of 1,00
     }
   })
 })
+
+/** Places in an address where somebody who sends a link can write what they like. */
+const addresses = (text: string) => [
+  `/clusters?q=${text}`,
+  `/clusters?label=${text}`,
+  `/clusters?sort=${text}&direction=${text}&view=${text}&phase=${text}&provider=${text}`,
+  `/clusters/multi?sort=${text}`,
+  `/clusters/new?way=${text}`,
+  `/clusters/${text}`,
+  `/settings/audit?who=${text}&action=${text}&from=${text}`,
+  `/login?refused=${text}&next=${text}`,
+  `/${text}`,
+]
+
+describe.each([texts.markup, texts['a change of direction'], texts['no space to break at'], 'javascript:alert(1)'])(
+  '%j in an address',
+  (text) => {
+    test.each(addresses(encodeURIComponent(text)))('is text and no more: %s', async (path) => {
+      const server = serving('cluster')
+      server.on('GET /api/v1/audit', { status: 200, body: { items: [], next_cursor: null } })
+      await page.viewport(390, 844)
+      await open(path)
+      await sees(page.getByRole('heading', { level: 1 }))
+      expect(document.querySelector('img[src="x"], #root script, a[href^="javascript"]')).toBeNull()
+      expect(document.title).not.toBe('owned')
+      expect(document.documentElement.scrollWidth, 'it scrolls sideways').toBeLessThanOrEqual(390)
+      expect(leaking()).toEqual([])
+    })
+  },
+)
