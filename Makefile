@@ -32,7 +32,7 @@ down: $(LOCAL_CLUSTER)
 
 ## test: install what is missing and run all tests
 .PHONY: test
-test: prerequisites web check test-rust test-web test-local-cluster test-stack
+test: prerequisites web check test-rust test-web test-observability test-local-cluster test-stack
 	@echo "» All tests passed"
 
 ## check: formatting, lints, licences (direction of dependencies and generated files are among the tests)
@@ -65,6 +65,12 @@ test-api: web
 test-web: web
 	@echo "» Testing the dashboard"
 	cd web && npm run check
+
+## test-observability: alert rules, dashboard and metrics by Prometheus' own parsers and engine
+.PHONY: test-observability
+test-observability:
+	@echo "» Testing what is shipped for Prometheus and Grafana"
+	cd deploy/observability && test -z "$$(gofmt -l .)" && go vet ./... && CGO_ENABLED=0 go test -count=1 ./...
 
 ## test-local-cluster: tests of local-cluster, real clusters included
 .PHONY: test-local-cluster

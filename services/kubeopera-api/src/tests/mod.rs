@@ -19,6 +19,7 @@ mod installation;
 mod kubeconfig_check;
 mod kubernetes;
 mod lists;
+mod metrics;
 mod monitor;
 mod notices;
 mod one_time_password;
