@@ -121,7 +121,7 @@ async fn a_second_real_cluster_is_connected_by_certificate_let_go_of_with_its_wo
 }
 
 /// Waits for the one HostCluster to be Ready.
-async fn ready(world: &World) -> HostCluster {
+pub(crate) async fn ready(world: &World) -> HostCluster {
     stack::until("Ready", TO_READY, || async {
         let resource = world.host_cluster().await?;
         let status = resource.status.clone().unwrap_or_default();

@@ -3,6 +3,7 @@
 //! Everything here waits for conditions with deadlines and cleans up after itself. A test says in its own words what it
 //! expects; nothing in this crate asserts.
 
+mod certificate;
 mod command;
 mod dashboard;
 mod git;
@@ -12,6 +13,7 @@ mod program;
 mod wait;
 mod watched;
 
+pub use certificate::ClientCertificate;
 pub use command::run;
 pub use dashboard::Dashboard;
 pub use git::commits_of_path;

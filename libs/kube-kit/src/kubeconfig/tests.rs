@@ -40,6 +40,17 @@ fn a_kubeconfig_with_a_token_or_a_certificate_is_taken_in_yaml_and_in_json() {
 }
 
 #[test]
+fn a_line_feed_around_a_token_is_no_part_of_it_and_one_within_it_is_refused_without_quoting_it() {
+    let token = |token: &str| parse(&kubeconfig(SERVER, &format!("token: {token}")));
+    for file in [r#""CANARY\n""#, r#""\r\n CANARY \r\n""#, "|\n  CANARY"] {
+        assert_eq!(token(file).unwrap().token().map(Secret::reveal), Some("CANARY"), "{file}");
+    }
+    let problem = token(r#""CANARY\nCANARY""#).unwrap_err();
+    assert_eq!((problem.code, problem.field.as_str()), ("kubeconfig_malformed", "kubeconfig.users[0].user.token"));
+    assert!(!problem.to_string().contains("CANARY"), "{problem}");
+}
+
+#[test]
 fn whatever_would_act_on_this_machine_is_refused_by_name() {
     for (user, code, field) in [
         ("exec: {command: aws, args: [eks, get-token]}", "kubeconfig_exec_forbidden", "exec"),
@@ -60,6 +71,8 @@ fn whatever_would_act_on_this_machine_is_refused_by_name() {
     }
     for (cluster, code, field) in [
         ("certificate-authority: /etc/passwd", "kubeconfig_file_reference_forbidden", "certificate-authority"),
+        ("proxy-url: http://proxy:3128", "kubeconfig_proxy_forbidden", "proxy-url"),
+        ("proxy-url: https://proxy:3128", "kubeconfig_proxy_forbidden", "proxy-url"),
         ("proxy-url: socks5://proxy", "kubeconfig_proxy_forbidden", "proxy-url"),
         ("insecure-skip-tls-verify: true", "kubeconfig_insecure_tls_forbidden", "insecure-skip-tls-verify"),
     ] {
