@@ -185,7 +185,8 @@ impl From<AppError> for Problem {
                 StatusCode::CONFLICT,
                 "host_cluster_protected",
                 "This is the cluster that KubeOpera runs on. It cannot be deleted.",
-            ),
+            )
+            .hint("Disconnect it, if KubeOpera is to manage it no more: everything keeps running."),
             AppError::NotProvisioned => Self::new(
                 StatusCode::CONFLICT,
                 "not_provisioned_by_kubeopera",

@@ -26,6 +26,7 @@ on_both_databases! {
     deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for
     disconnect_and_delete_are_never_mixed_up
     a_cluster_is_not_disconnected_while_it_is_provisioned
+    the_host_is_never_deleted_but_let_go_of_and_registered_again_while_others_stay
 }
 
 impl World {
@@ -258,6 +259,33 @@ async fn only_the_exact_name_deletes_and_only_what_kubeopera_provisioned(world: 
     }
     let rows = world.told().await;
     assert_eq!(rows.iter().filter(|row| row.contains("|delete_cluster|") && row.contains("|denied|")).count(), 10);
+}
+
+async fn the_host_is_never_deleted_but_let_go_of_and_registered_again_while_others_stay(world: World) {
+    world.start();
+    let administrator = world.log_in("administrator").await;
+    let host = world.register(&administrator).await.json();
+    let (id, name) = (host["id"].as_str().unwrap().to_owned(), host["name"].as_str().unwrap());
+    let other = world.connected(&administrator).await;
+    until("both resources", async || (world.api_server.resources().len() == 2).then_some(())).await;
+
+    let refused = world.delete(&administrator, &id, name).await;
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "host_cluster_protected"));
+    assert!(refused.json()["hint"].as_str().unwrap().contains("Disconnect it"), "{refused:?}");
+    assert_eq!(world.disconnect(&administrator, &id).await.status, StatusCode::ACCEPTED);
+    let being_deleted = || {
+        let resources = world.api_server.resources();
+        let names = |resource: &Value| resource["metadata"]["name"].as_str().map(str::to_owned);
+        let going = resources.iter().filter(|resource| resource["metadata"]["deletionTimestamp"].is_string());
+        going.filter_map(names).collect::<Vec<_>>()
+    };
+    until("it is being deleted", async || (!being_deleted().is_empty()).then_some(())).await;
+    assert_eq!(being_deleted(), [id.clone()]);
+    world.api_server.delete(&id);
+    until("the record is gone", async || (world.dump("clusters").await.len() == 1).then_some(())).await;
+
+    let again = world.register(&administrator).await.json();
+    assert!(again["is_host"] == true && again["id"] != id && again["id"] != other, "{again}");
 }
 
 async fn deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for(world: World) {
