@@ -2,14 +2,16 @@
 
 use std::{
     collections::HashMap,
+    io::Write,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use axum::body::Bytes;
+use flate2::{Compression, write::GzEncoder};
 use http::HeaderValue;
 use k8s_monitor_contract::{Late, MultiCluster, Row, Stale, Summary};
 use sea_orm::DbErr;
@@ -54,6 +56,7 @@ pub(crate) struct Drawing {
     pub(crate) tag: HeaderValue,
     /// The view as JSON.
     pub(crate) json: Bytes,
+    compressed: OnceLock<Bytes>,
 }
 
 impl Fleet {
@@ -98,11 +101,31 @@ impl Fleet {
 impl Drawing {
     fn nothing() -> Self {
         let tag = HeaderValue::from_static("W/\"none\"");
-        Self { number: 0, view: MultiCluster::default(), since: Vec::new(), summary_since: 0, tag, json: Bytes::new() }
+        Self {
+            number: 0,
+            view: MultiCluster::default(),
+            since: Vec::new(),
+            summary_since: 0,
+            tag,
+            json: Bytes::new(),
+            compressed: OnceLock::new(),
+        }
     }
 
     pub(crate) const fn view(&self) -> &MultiCluster {
         &self.view
+    }
+
+    /// The JSON in gzip, compressed once for all who are sent this drawing: it takes several times as long as all else
+    /// about an answer. `None` never happens: a vector takes whatever is written to it.
+    pub(crate) fn compressed(&self) -> Option<Bytes> {
+        if let Some(compressed) = self.compressed.get() {
+            return Some(compressed.clone());
+        }
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&self.json).ok()?;
+        let compressed = gzip.finish().ok()?;
+        Some(self.compressed.get_or_init(|| compressed.into()).clone())
     }
 
     pub(crate) fn after(before: &Self, view: MultiCluster) -> Self {
@@ -119,7 +142,7 @@ impl Drawing {
         let json = Bytes::from(serde_json::to_vec(&view).unwrap_or_default());
         let hash: String = hex(&Sha256::digest(&json)).chars().take(24).collect();
         let tag = HeaderValue::from_str(&format!("W/\"{hash}\"")).unwrap_or(HeaderValue::from_static("W/\"none\""));
-        Self { number, view, since, summary_since, tag, json }
+        Self { number, view, since, summary_since, tag, json, compressed: OnceLock::new() }
     }
 
     /// What is different from an earlier drawing: the summary, and the rows that are new or changed.

@@ -29,6 +29,12 @@ impl Template {
         Self::of(&pod(NUMBER))
     }
 
+    /// What a node uses, as the metrics API tells it.
+    pub fn node_metrics() -> Self {
+        Self::of(&json!({"metadata": {"name": format!("node-{NUMBER}")}, "window": "15s",
+            "usage": {"cpu": "965123456n", "memory": "3670016Ki"}}))
+    }
+
     /// A node of about 9 KB with its images.
     pub fn node(is_ready: bool) -> Self {
         Self::of(&node(NUMBER, is_ready))

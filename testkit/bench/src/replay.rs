@@ -92,6 +92,7 @@ struct Clusters {
     pod: Template,
     ready: Template,
     not_ready: Template,
+    node_metrics: Template,
     changes: broadcast::Sender<(u32, Bytes)>,
     watches: Arc<AtomicUsize>,
     requests: AtomicUsize,
@@ -125,6 +126,7 @@ pub async fn serve_replay(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
         pod: Template::pod(),
         ready: Template::node(true),
         not_ready: Template::node(false),
+        node_metrics: Template::node_metrics(),
         changes: broadcast::Sender::new(1024),
         watches: Arc::default(),
         requests: AtomicUsize::new(0),
@@ -144,6 +146,9 @@ pub async fn serve_replay(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
 
 const BOOKMARK: &str = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1234567\",\"annotations\":\
                         {\"k8s.io/initial-events-end\":\"true\"}}}}\n";
+
+const API_GROUPS: &str = "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[{\"name\":\"metrics.k8s.io\",\
+                          \"versions\":[{\"groupVersion\":\"metrics.k8s.io/v1beta1\",\"version\":\"v1beta1\"}]}]}";
 
 impl Clusters {
     fn answer(self: &Arc<Self>, asked: &Asked, clusters: u32) -> Answer {
@@ -188,7 +193,11 @@ impl Clusters {
         let (template, count): (fn(&Self) -> &Template, u32) = match path {
             "api/v1/nodes" => (|all| &all.ready, self.nodes),
             "api/v1/pods" => (|all| &all.pod, self.pods),
+            "apis/metrics.k8s.io/v1beta1/nodes" => (|all| &all.node_metrics, self.nodes),
             "api/v1/events" => (|all| &all.pod, 0),
+            // Where kubectl looks for the metrics API.
+            "api" => return Answer::Json(200, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"]}".into()),
+            "apis" => return Answer::Json(200, API_GROUPS.into()),
             "livez" | "readyz" => return Answer::Json(200, "[+]ping ok\n[+]etcd ok\nreadyz check passed\n".into()),
             _ => return Answer::Json(404, "{\"kind\":\"Status\",\"code\":404}".into()),
         };

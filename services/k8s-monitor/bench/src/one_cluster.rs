@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use futures::StreamExt;
 use k8s_monitor::{Access, Engine};
 use k8s_monitor_contract::Monitor;
@@ -15,6 +15,7 @@ use kube::{
 use kube_kit::{Limits, guarded};
 use serde::{Deserialize, Serialize};
 use testkit_bench::{Process, Replay, figure, heading, this_program};
+use tokio::process::Command;
 use vocabulary::ClusterId;
 
 /// What watching took.
@@ -48,6 +49,7 @@ pub(crate) async fn run(nodes: u32, pods: u32) -> anyhow::Result<()> {
     // Full objects of a large cluster take more memory than many machines have.
     if !is_large {
         beside_a_reflector(ours, measured("reflector", &url, pods).await?);
+        beside_kubectl(ours, &["--server", &url, "top", "nodes"]).await?;
     }
     Ok(())
 }
@@ -59,6 +61,22 @@ pub(crate) fn beside_a_reflector(ours: Taken, reflector: Taken) {
     figure("  times as long", reflector.seconds / ours.seconds, "", None);
     figure("  times as much processor", reflector.processor_seconds / ours.processor_seconds.max(0.01), "", None);
     figure("  times as much memory", reflector.megabytes / ours.megabytes, "", None);
+}
+
+/// Prints how long kubectl takes to tell a part of it, once.
+pub(crate) async fn beside_kubectl(ours: Taken, words: &[&str]) -> anyhow::Result<()> {
+    // What kubectl has found out about servers before is not to count.
+    let cache = tempfile::tempdir()?;
+    let mut kubectl = Command::new("kubectl");
+    kubectl.arg("--cache-dir").arg(cache.path()).args(words).env("KUBECONFIG", "/dev/null");
+    let began = Instant::now();
+    let output = kubectl.output().await.context("running kubectl")?;
+    let seconds = began.elapsed().as_secs_f64();
+    ensure!(output.status.success(), "{kubectl:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let words: Vec<_> = words.iter().skip(2).copied().collect();
+    figure(&format!("`kubectl {}`, once", words.join(" ")), seconds, "s", None);
+    figure("  times as long", seconds / ours.seconds, "", None);
+    Ok(())
 }
 
 /// A cluster whose pods are replaced all the time: memory has to stay where it is.

@@ -1,8 +1,8 @@
 //! A real API server with ten thousand pods, written to it without anything that runs them.
 
-use std::{process::Stdio, time::Instant};
+use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::{
@@ -11,9 +11,8 @@ use kube::{
 };
 use serde_json::{Value, json};
 use testkit_bench::{ControlPlane, Template, client, figure, heading};
-use tokio::process::Command;
 
-use crate::one_cluster::{beside_a_reflector, measured};
+use crate::one_cluster::{beside_a_reflector, beside_kubectl, measured};
 
 const NODES: u32 = 500;
 const PODS: u32 = 10_000;
@@ -29,14 +28,6 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     // Its controllers would call nodes lost that nobody takes care of.
     cluster.stop("kube-controller-manager")?;
     figures(&cluster.kubeconfig).await
-}
-
-async fn succeed(mut command: Command) -> anyhow::Result<()> {
-    let output = command.stderr(Stdio::piped()).output().await?;
-    if !output.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(())
 }
 
 async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
@@ -58,14 +49,7 @@ async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
     figure("memory", ours.megabytes, "MiB", None);
     beside_a_reflector(ours, measured("reflector", kubeconfig, PODS).await?);
 
-    let began = Instant::now();
-    let mut kubectl = Command::new("kubectl");
-    kubectl.args(["--kubeconfig", kubeconfig, "get", "pods", "--all-namespaces", "--no-headers"]).stdout(Stdio::null());
-    succeed(kubectl).await?;
-    let seconds = began.elapsed().as_secs_f64();
-    figure("`kubectl get pods`, once", seconds, "s", None);
-    figure("  times as long", seconds / ours.seconds, "", None);
-    Ok(())
+    beside_kubectl(ours, &["--kubeconfig", kubeconfig, "get", "pods", "--all-namespaces", "--no-headers"]).await
 }
 
 /// Writes nodes and pods.

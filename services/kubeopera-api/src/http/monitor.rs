@@ -6,7 +6,7 @@ use axum::{
     extract::{Path, State},
     response::Response,
 };
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use k8s_monitor_contract::{MultiCluster, Snapshot};
 use serde::Deserialize;
 use service_kit::{Problem, ProblemBody};
@@ -57,7 +57,27 @@ pub(crate) async fn compare_clusters(
 ) -> Result<Response, Problem> {
     let Query(wanted) = wanted?;
     let drawing = platform.compare(&caller, wanted.refresh).await?;
-    Ok(etag::prepared(&headers, &drawing.tag, &drawing.json))
+    let mut answer = etag::prepared(&headers, &drawing.tag, &drawing.json);
+    if answer.status() == StatusCode::OK
+        && takes_gzip(&headers)
+        && let Some(compressed) = drawing.compressed()
+    {
+        *answer.body_mut() = compressed.into();
+        let head = answer.headers_mut();
+        head.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        head.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    Ok(answer)
+}
+
+/// Whether the reader names gzip, and does not name it as what it takes in no case.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
+        name.trim().eq_ignore_ascii_case("gzip") && weight.is_ok_and(|weight| weight > 0.0)
+    })
 }
 
 /// Shows how one cluster is: health with every point accounted for, nodes, usage, cost and events of late. Of a cluster

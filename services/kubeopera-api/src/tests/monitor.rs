@@ -2,18 +2,21 @@
 
 use std::{
     collections::HashMap,
+    io::Write,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 use http::{Request, StatusCode, header};
+use http_body_util::BodyExt;
 use jiff::Timestamp;
 use k8s_monitor_contract::{
     CostTotal, Freshness, Glance, Late, Monitor, NodeCount, Points, Resource, Snapshot, Unreachable, Usage,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tower::ServiceExt;
 use vocabulary::{ClusterId, Money};
 
 use super::{World, on_both_databases, world::until};
@@ -21,6 +24,7 @@ use super::{World, on_both_databases, world::until};
 on_both_databases! {
     the_view_brings_records_and_measurements_together
     a_view_that_did_not_change_is_not_sent_again
+    who_takes_gzip_is_sent_the_view_in_gzip_and_nobody_else
     who_goes_away_while_the_view_is_drawn_leaves_no_old_one
     a_refresh_marks_who_did_not_answer_in_time_and_keeps_their_last_good_value
     many_who_ask_for_a_refresh_at_once_cause_few
@@ -155,6 +159,32 @@ async fn the_view_brings_records_and_measurements_together(world: World) {
     let view = multi(&world, &cookie, |view| view["summary"]["unreachable"] == 1).await;
     assert_eq!(view["clusters"][0]["stale"]["reason"], "Nobody answers.");
     assert_eq!(view["clusters"][0]["health"]["score"], 92.5);
+}
+
+async fn who_takes_gzip_is_sent_the_view_in_gzip_and_nobody_else(world: World) {
+    world.start();
+    let cookie = world.log_in("viewer").await;
+    let plain = world.get("/api/v1/clusters/multi", &cookie).await;
+    assert_eq!(plain.headers.get(header::CONTENT_ENCODING), None);
+    for (accepted, is_compressed) in
+        [("gzip, deflate, br", true), ("br;q=1.0, GZIP;q=0.5", true), ("gzip;q=0", false), ("br", false)]
+    {
+        let request = Request::get("/api/v1/clusters/multi").header(header::COOKIE, &cookie);
+        let request = request.header(header::ACCEPT_ENCODING, accepted).body(axum::body::Body::empty()).unwrap();
+        let (head, body) = world.router.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        assert_eq!(head.status, StatusCode::OK);
+        assert_eq!(head.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip"), is_compressed);
+        let mut text = Vec::new();
+        if is_compressed {
+            assert_eq!(head.headers[header::VARY], "accept-encoding");
+            flate2::write::GzDecoder::new(&mut text).write_all(&body).unwrap();
+        } else {
+            text.extend_from_slice(&body);
+        }
+        assert_eq!(String::from_utf8(text).unwrap(), plain.text, "{accepted}");
+        assert_eq!(head.headers[header::ETAG], plain.headers[header::ETAG]);
+    }
 }
 
 async fn a_view_that_did_not_change_is_not_sent_again(world: World) {
