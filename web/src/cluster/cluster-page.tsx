@@ -24,6 +24,7 @@ import { Connection } from './connection'
 import { GitTree } from './git-tree'
 import { Monitored } from './monitored'
 import { PhaseTimeline } from './phase-timeline'
+import { CredentialEnds } from './stored-credential'
 
 export function ClusterPage({ id }: { id: string }) {
   const query = useCluster(id)
@@ -41,6 +42,7 @@ export function ClusterPage({ id }: { id: string }) {
         <Staleness query={query} />
         <ResourceAway cluster={cluster} />
         <Unreached cluster={cluster} />
+        <CredentialEnds cluster={cluster} />
         <Summary cluster={cluster} />
         <div className="mt-5 grid gap-5">{cluster.phase === 'Ready' ? parts.toReversed() : parts}</div>
       </>

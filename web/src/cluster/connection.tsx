@@ -4,6 +4,7 @@ import { Ago } from '@/ui/ago'
 import { CopyButton } from '@/ui/copy-button'
 import { Fact, Facts } from '@/ui/facts'
 import { Section } from '@/ui/section'
+import { StoredCredential } from './stored-credential'
 
 /** How KubeOpera reaches the cluster, and under which name Kubernetes knows it. */
 export function Connection({ cluster }: { cluster: Cluster }) {
@@ -21,6 +22,11 @@ export function Connection({ cluster }: { cluster: Cluster }) {
               ? 'The kubeconfig that was supplied'
               : 'A kubeconfig of the cluster that was created'}
         </Fact>
+        {!cluster.is_host && (
+          <Fact name="Credential">
+            <StoredCredential credential={cluster.credential} />
+          </Fact>
+        )}
         <Fact name="Reachable">
           {reach ? (
             <>

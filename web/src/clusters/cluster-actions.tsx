@@ -8,7 +8,7 @@ import { askToPart } from '@/parting/parting'
 import { menuItemClass, popupClass } from '@/ui/menu'
 import type { Opened } from '@/ui/on-demand'
 import { canRetry, useRetry } from './retry'
-import { isAdministrator, isDeletable, mayManage, useRole } from './rights'
+import { canReplaceKubeconfig, isAdministrator, isDeletable, mayManage, useRole } from './rights'
 
 interface ClusterActionsProps extends Opened {
   cluster: Cluster
@@ -62,7 +62,7 @@ export default function ClusterActions({ cluster, onItsPage, trigger }: ClusterA
                   Edit name and labels…
                 </Menu.Item>
               )}
-              {manages && cluster.mode === 'connect_existing' && !cluster.is_host && (
+              {canReplaceKubeconfig(cluster, role) && (
                 <Menu.Item onClick={() => setAsked('replace')} className={menuItemClass}>
                   <FileKey2 aria-hidden />
                   Replace kubeconfig…

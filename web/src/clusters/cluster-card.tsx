@@ -8,6 +8,7 @@ import { providerName, versionName } from '@/format/provider'
 import { duration, exact, useNow } from '@/format/time'
 import { cardClass } from '@/ui/card'
 import { ClusterMenu } from './cluster-menu'
+import { CredentialMark } from './credential-mark'
 import { HealthRing } from './health-ring'
 import { HostChip } from './host-chip'
 import { PhaseBar } from './phase-bar'
@@ -55,6 +56,7 @@ export const ClusterCard = memo(function ClusterCard({ cluster }: { cluster: Clu
             <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
               <StatusBadge phase={cluster.phase} />
               {cluster.is_host && <HostChip />}
+              <CredentialMark credential={cluster.credential} />
             </div>
           </div>
           <div className="relative z-10 shrink-0">

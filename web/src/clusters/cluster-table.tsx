@@ -9,6 +9,7 @@ import { Cell } from '@/ui/cell'
 import { SpaceRow, useRowsInView } from '@/ui/rows-in-view'
 import { SortHead } from '@/ui/sort-head'
 import { ClusterMenu } from './cluster-menu'
+import { CredentialMark } from './credential-mark'
 import { healthInk, NodesReady } from './figures'
 import { type FleetView, type SortKey, usualDirection } from './fleet-view'
 import { HostChip } from './host-chip'
@@ -122,7 +123,8 @@ const Row = memo(function Row({ cluster, index, linked }: { cluster: Cluster; in
       <Cell>
         <span title={cluster.message}>
           <StatusBadge phase={cluster.phase} />
-        </span>
+        </span>{' '}
+        <CredentialMark credential={cluster.credential} />
       </Cell>
       <Cell>
         {cluster.provider === 'unknown' ? <Unknown /> : providerName(cluster.provider)}

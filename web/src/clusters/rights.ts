@@ -11,3 +11,7 @@ export function useRole(): Role {
 
 /** Only what KubeOpera provisioned can be deleted, and never the cluster it runs on. */
 export const isDeletable = ({ mode, is_host }: Cluster) => mode !== 'connect_existing' && !is_host
+
+/** Whether there is a kubeconfig that somebody gave, and this role may give another. */
+export const canReplaceKubeconfig = ({ mode, is_host }: Pick<Cluster, 'mode' | 'is_host'>, role: Role) =>
+  mayManage(role) && mode === 'connect_existing' && !is_host

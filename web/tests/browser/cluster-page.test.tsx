@@ -133,6 +133,54 @@ test('the page tells which Flux is on the cluster, who installed it and which re
   await expect.element(git.getByText('Deployment source-controller has 0 of 1 replicas available.')).toBeVisible()
 })
 
+test('a credential that ends is told on card, list and page before and after, with the cure beside it', async () => {
+  const server = new Server()
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000 + 60_000).toISOString()
+  const ending = (state: 'expires_soon' | 'expired', days: number, message: string) =>
+    cluster({
+      id: 'c-9',
+      name: 'north',
+      is_host: false,
+      credential: { kind: 'client_certificate', state, expires_at: inDays(days) },
+      conditions: [
+        {
+          type: 'CredentialValid',
+          status: state === 'expired' ? 'False' : 'True',
+          reason: 'x',
+          message,
+          last_transition_time: new Date().toISOString(),
+        },
+      ],
+    })
+  server.clusters = [ending('expires_soon', 3, 'The client certificate in the stored kubeconfig expires at noon.')]
+  const { router } = await open('/clusters')
+  await expect.element(page.getByRole('article', { name: 'north' })).toHaveTextContent(/Credential expires soon/)
+  await router.navigate({ to: '/clusters', search: { view: 'list' } })
+  await expect.element(page.getByRole('row', { name: /north/ })).toHaveTextContent(/Credential expires soon/)
+  await router.navigate({ to: '/clusters/$id', params: { id: 'c-9' } })
+  const notice = page.getByRole('status').filter({ hasText: 'The stored credential' })
+  await expect.element(notice).toHaveTextContent(/expires soonThe client certificate.*expires at noon\./)
+  await expect
+    .element(page.getByRole('region', { name: 'Connection' }))
+    .toHaveTextContent(/Client certificate, expires in 3.d/)
+  server.update({ ...ending('expired', -1, 'It expired at noon.'), revision: 10_000 })
+  await expect.element(notice).toHaveTextContent(/has expiredIt expired at noon\./)
+  await notice.getByRole('button', { name: 'Replace kubeconfig…' }).click()
+  await expect.element(page.getByRole('dialog', { name: /north/ })).toBeVisible()
+})
+
+test('a credential that is good, or that does not tell its end, asks for nothing', async () => {
+  const server = new Server()
+  server.clusters = [
+    cluster({ id: 'c-9', is_host: false, credential: { kind: 'token', state: null, expires_at: null } }),
+  ]
+  await open('/clusters/c-9')
+  await expect
+    .element(page.getByRole('region', { name: 'Connection' }))
+    .toHaveTextContent(/Token, which does not tell when it expires/)
+  await expect.element(page.getByText(/The stored credential/)).not.toBeInTheDocument()
+})
+
 test('somebody who may only look is offered nothing to do', async () => {
   const server = serving()
   server.on('GET /api/v1/session', { status: 200, body: { ...session, user: { ...session.user, role: 'viewer' } } })
