@@ -711,8 +711,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Changes your own password, or gives somebody else another one. Either ends all sessions of who gets it; when it is
-         *     your own, a new one begins.
+         * Changes your own password, or gives somebody else another one. Either ends all sessions and personal access tokens of
+         *     who gets it; when it is your own, a new session begins.
          */
         put: operations["set_password"];
         post?: never;
@@ -1712,6 +1712,8 @@ export interface components {
              */
             changed_at: string | null;
             credential: components["schemas"]["GitCredential"] | null;
+            /** @description Name of the Secret in kubeopera-system with the credential, for a HostCluster that is written by hand. */
+            credentials_secret: string;
         };
         /** @description An object that goes. */
         GoingObject: {
@@ -2072,6 +2074,11 @@ export interface components {
             commands: string[];
             /** @description What stays by intent, as sentences. */
             stays: string[];
+        };
+        /** @description What came of another password of your own. */
+        PasswordChanged: {
+            /** @description Labels of the personal access tokens that ended with the old password. */
+            ended_tokens: string[];
         };
         /**
          * @description A row of the table of penalties.
@@ -6156,7 +6163,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The password is another; a new session of your own is in the cookie */
+            /** @description Your own password is another; a new session is in the cookie */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description Somebody else's password is another */
             204: {
                 headers: {
                     [name: string]: unknown;

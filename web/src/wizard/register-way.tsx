@@ -1,5 +1,23 @@
 import { Discovered } from '@/clusters/get-started'
 import { RegisterButton } from '@/clusters/register-button'
+import { Command } from '@/ui/command'
+import { emptyEnvironment } from './environment-fields'
+import { Equivalent } from './equivalent'
+import { applied, hostClusterOf, type TreePlace } from './host-cluster'
+
+/** A HostCluster that names no kubeconfig is the cluster its controller runs on. */
+const registerCommand = (place: TreePlace, id: string) =>
+  applied(
+    hostClusterOf({
+      id,
+      name: 'kubeopera-host',
+      mode: 'connect_existing',
+      provider: 'unknown',
+      region: 'unknown',
+      place,
+      described: emptyEnvironment,
+    }),
+  )
 
 export function RegisterWay() {
   return (
@@ -16,6 +34,14 @@ export function RegisterWay() {
       <div className="mt-6">
         <RegisterButton />
       </div>
+      <Equivalent title="The same as a HostCluster resource">
+        {(place, id) => (
+          <>
+            <p>With access to the cluster KubeOpera runs on, this hands it to KubeOpera, without the discovery.</p>
+            <Command copyLabel="Copy the command that registers this cluster">{registerCommand(place, id)}</Command>
+          </>
+        )}
+      </Equivalent>
     </>
   )
 }

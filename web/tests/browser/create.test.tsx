@@ -176,15 +176,36 @@ test('what was chosen survives a reload', async () => {
   await expect.element(field('Size of each node')).toHaveValue('t3.medium')
 })
 
-test('the same is shown as a resource', async () => {
+test('the request that the form sends is shown for a terminal, with the token in no command line', async () => {
   serving()
   await open('/clusters/new?way=create')
   await fillIn()
-  await page.getByText('The same as a HostCluster resource').click()
+  await page.getByText('The same from a terminal').click()
+  const block = page.getByText('curl --fail-with-body')
+  await expect.element(block).toHaveTextContent(`'${location.origin}/api/v1/clusters/create'`)
+  await expect.element(block).toHaveTextContent('"credential_id": "k-1"')
+  await expect.element(block).toHaveTextContent(`--header @<(printf 'Authorization: Bearer %s' "$TOKEN")`)
+  expect(JSON.parse(/<<'EOF'\n([\s\S]*)\nEOF$/.exec(block.element().textContent ?? '')?.[1] ?? '')).toMatchObject({
+    topology: 'vanilla_kubeadm',
+    control_plane_count: 1,
+  })
+  await page.getByRole('radio', { name: 'AWS · Managed (EKS)' }).click()
+  await expect.element(block).toHaveTextContent('"control_plane_count": null')
+})
+
+test('the resource is shown that KubeOpera writes, and that applying one like it leads nowhere', async () => {
+  serving()
+  await open('/clusters/new?way=create')
+  await fillIn()
+  await page.getByText('The same from a terminal').click()
+  await expect
+    .element(page.getByText(/Applied with kubectl, .* ends in Failed with CredentialNotPermitted/))
+    .toBeVisible()
   const block = page.getByText('kind: HostCluster')
   await expect.element(block).toHaveTextContent('mode: provision_vanilla')
   await expect.element(block).toHaveTextContent('controlPlaneCount: 1')
   await expect.element(block).toHaveTextContent('credentialRef: "k-1"')
+  await expect.element(block).not.toHaveTextContent('kubectl')
   await page.getByRole('radio', { name: 'AWS · Managed (EKS)' }).click()
   await expect.element(block).toHaveTextContent('mode: provision_eks')
   await expect.element(block).not.toHaveTextContent('controlPlaneCount')

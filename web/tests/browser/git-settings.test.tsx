@@ -13,6 +13,7 @@ const setting = (change: Partial<GitSetting> = {}): GitSetting => ({
   is_chosen: true,
   changed_at: new Date().toISOString(),
   credential: { type: 'basic', username: 'git', last_four: 'x7Qp', has_certificate_authority: false },
+  credentials_secret: 'git-acme',
   ...change,
 })
 

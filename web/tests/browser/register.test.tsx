@@ -104,3 +104,25 @@ test('somebody who may only look is told so instead of being given a button', as
   await expect.element(page.getByText('Your role lets you look at clusters, not register them.')).toBeVisible()
   await expect.element(register).not.toBeInTheDocument()
 })
+
+test('the same is shown as a resource, whose tree goes where the trees of new clusters go', async () => {
+  const server = new Server()
+  server.on('GET /api/v1/settings/git', {
+    status: 200,
+    body: {
+      url: 'https://git.acme.com/iac.git',
+      branch: 'trees',
+      is_built_in: false,
+      is_chosen: true,
+      changed_at: null,
+      credential: null,
+      credentials_secret: 'git-of-acme',
+    },
+  })
+  await open('/clusters/new')
+  await page.getByText('The same as a HostCluster resource').click()
+  const block = page.getByText('kind: HostCluster')
+  await expect.element(block).toHaveTextContent('gitOpsRepoURL: "https://git.acme.com/iac.git" gitOpsBranch: trees')
+  await expect.element(block).toHaveTextContent('gitCredentialsSecretRef: "git-of-acme"')
+  await expect.element(block).not.toHaveTextContent('Kubeconfig')
+})

@@ -40,6 +40,8 @@ pub(crate) struct GitSetting {
     /// The credential, without what is secret. Null if its Secret is missing or cannot be used.
     #[schema(required)]
     credential: Option<GitCredential>,
+    /// Name of the Secret in kubeopera-system with the credential, for a HostCluster that is written by hand.
+    credentials_secret: String,
 }
 
 /// A Git credential, as much as ever leaves of it.
@@ -194,6 +196,7 @@ impl From<Setting> for GitSetting {
             url: repository.url.to_string(),
             branch: repository.branch.map(String::from),
             is_built_in,
+            credentials_secret: repository.credentials_secret.to_string(),
             is_chosen: repository.changed_at.is_some(),
             changed_at: repository.changed_at,
             credential: credential.map(|credential| match credential {

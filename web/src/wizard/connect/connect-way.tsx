@@ -14,6 +14,7 @@ import { KubeconfigInput } from '@/kubeconfig/kubeconfig-input'
 import { useKubeconfig } from '@/kubeconfig/use-kubeconfig'
 import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
+import { Command } from '@/ui/command'
 import { Notice } from '@/ui/notice'
 import { Sentences } from '@/ui/sentences'
 import { showReceipt } from '@/ui/toasts'
@@ -135,12 +136,18 @@ function ConnectForm() {
         <Button type="submit" look="primary" size="large" className="max-sm:w-full" busy={connecting.isPending}>
           Connect
         </Button>
-        <Equivalent
-          copyLabel="Copy the commands that connect this cluster"
-          commands={(gitUrl) => connectCommands({ details, context: contextToName(check, context), gitUrl })}
-        >
-          With access to the cluster KubeOpera runs on, this does what the form does. Put the kubeconfig into a file
-          first.
+        <Equivalent title="The same as a HostCluster resource">
+          {(place, id) => (
+            <>
+              <p>
+                With access to the cluster KubeOpera runs on, this does what the form does. Put the kubeconfig into a
+                file first.
+              </p>
+              <Command copyLabel="Copy the commands that connect this cluster">
+                {connectCommands({ id, details, context: contextToName(check, context), place })}
+              </Command>
+            </>
+          )}
         </Equivalent>
       </div>
     </form>

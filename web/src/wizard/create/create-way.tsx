@@ -10,6 +10,7 @@ import { isAdministrator, useRole } from '@/clusters/rights'
 import { landOnField } from '@/form/refusal'
 import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
+import { Command } from '@/ui/command'
 import { Loaded } from '@/ui/loaded'
 import { Notice } from '@/ui/notice'
 import { showReceipt } from '@/ui/toasts'
@@ -20,7 +21,7 @@ import { useDraft } from '../use-draft'
 import { catalogueQuery, createCluster, emptyOrder, type Order } from './create'
 import { CredentialChoice } from './credential-choice'
 import { EstimatePanel } from './estimate-panel'
-import { createCommands } from './manifest'
+import { createCommands, createdResource } from './manifest'
 import { SizeFields } from './size-fields'
 import { TopologyChoice } from './topology-choice'
 
@@ -146,11 +147,21 @@ function CreateForm({ catalogue }: { catalogue: Catalogue }) {
         <Button type="submit" look="primary" size="large" className="max-sm:w-full" busy={creating.isPending}>
           Create cluster
         </Button>
-        <Equivalent
-          copyLabel="Copy the commands that create this cluster"
-          commands={(gitUrl) => createCommands(order, gitUrl)}
-        >
-          With access to the cluster KubeOpera runs on, this does what the form does.
+        <Equivalent title="The same from a terminal">
+          {(place, id) => (
+            <>
+              <p>This sends what the form sends, and asks for a personal access token of a platform administrator.</p>
+              <Command copyLabel="Copy the commands that create this cluster">
+                {createCommands(order, location.origin)}
+              </Command>
+              <p>
+                KubeOpera then writes this HostCluster. Applied with kubectl, one like it ends in Failed with
+                CredentialNotPermitted: only KubeOpera gives a cluster the right to use a cloud credential, after it has
+                looked at who asks.
+              </p>
+              <Command copyLabel="Copy the HostCluster resource">{createdResource(order, place, id)}</Command>
+            </>
+          )}
         </Equivalent>
       </div>
     </form>

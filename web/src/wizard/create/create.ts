@@ -66,13 +66,18 @@ export function estimateQuery(size: ClusterToEstimate) {
   })
 }
 
+/** What is asked of the API. */
+export function requestOf(order: Order) {
+  const { name, credential_id, domain, admin_email, admin_username, git_path } = order
+  return { ...sizeOf(order), name, credential_id, domain, admin_email, admin_username, git_path }
+}
+
 /** Sent again with the same key, it is done once. */
 export async function createCluster(order: Order, key: string): Promise<{ cluster: Cluster; isNew: boolean }> {
-  const { name, credential_id, domain, admin_email, admin_username, git_path } = order
   const { data, response } = await answerOf(
     api.POST('/api/v1/clusters/create', {
       params: { header: { 'Idempotency-Key': key } },
-      body: { ...sizeOf(order), name, credential_id, domain, admin_email, admin_username, git_path },
+      body: requestOf(order),
     }),
   )
   return { cluster: data, isNew: response.status === 201 }
