@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use host_cluster_controller_crd::Phase;
 
 use crate::{
+    credential,
     phase::{ready, removing},
     plan::{DESTROY, DISCONNECT, Milestone, Parting, Way},
 };
@@ -72,6 +73,13 @@ fn write_page(page: &mut String) -> std::fmt::Result {
         ready::POLL_WHEN_UNHEALTHY.as_secs(),
         ready::TREE_POLL.as_mins(),
         ready::TREE_POLL_WHEN_UNHEALTHY.as_mins()
+    )?;
+    write!(
+        page,
+        "\nWhere the credential of the stored kubeconfig tells its end, the condition CredentialValid and an event say so {} days \
+         before (or for\nthe last third of a shorter life) and at the end itself. The phase stays Ready. Another kubeconfig for the \
+         cluster is all it takes.\n",
+        credential::WARNING.as_hours() / 24
     )?;
     page.push_str(TROUBLE);
     page.push_str("\n## Letting go\n\n");
