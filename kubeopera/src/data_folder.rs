@@ -23,7 +23,7 @@ pub(crate) struct DataFolder {
 pub(crate) struct DataPath {
     /// Where KubeOpera keeps its data [default: ~/.local/share/kubeopera]
     #[arg(long, value_name = "FOLDER", env = "KUBEOPERA_DATA")]
-    data: Option<PathBuf>,
+    pub(crate) data: Option<PathBuf>,
 }
 
 impl DataPath {

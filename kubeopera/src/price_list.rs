@@ -158,6 +158,47 @@ mod tests {
     }
 
     #[test]
+    fn an_offer_file_of_aws_and_a_list_of_google_are_known_from_the_next_start_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("file.json");
+        let data = || DataPath { data: Some(folder.path().join("data")) };
+        let update = |cloud, date: Option<&str>| {
+            let date = date.map(str::to_owned);
+            run(PricesCommand::Update { data: data(), from: from.clone(), cloud, date })
+        };
+        // As https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AWSELB/current/eu-north-1/index.json is made.
+        let offers = r#"{"formatVersion": "v1.0", "offerCode": "AWSELB", "publicationDate": "2026-11-20T10:00:00Z",
+            "products": {"A": {"sku": "A", "productFamily": "Load Balancer-Network", "attributes": {"servicecode": "AWSELB",
+                "location": "EU (Stockholm)", "usagetype": "EUN1-LoadBalancerUsage", "regionCode": "eu-north-1"}}},
+            "terms": {"OnDemand": {"A": {"A.JRTCKXETXF": {"offerTermCode": "JRTCKXETXF", "sku": "A",
+                "effectiveDate": "2026-11-01T00:00:00Z", "termAttributes": {}, "priceDimensions": {"A.JRTCKXETXF.6YS6EN2CT7": {
+                "unit": "Hrs", "description": "per hour", "appliesTo": [], "rateCode": "A.JRTCKXETXF.6YS6EN2CT7",
+                "beginRange": "0", "endRange": "Inf", "pricePerUnit": {"USD": "0.0239400000"}}}}}}}}"#;
+        fs::write(&from, offers).unwrap();
+        update(Cloud::Aws, None).unwrap();
+        // As `services/6F81-5844-456A/skus` answers.
+        let skus = r#"{"skus": [{"name": "services/6F81-5844-456A/skus/0001", "skuId": "0001",
+            "description": "Balanced PD Capacity in Finland", "category": {"serviceDisplayName": "Compute Engine",
+            "resourceFamily": "Storage", "resourceGroup": "SSD", "usageType": "OnDemand"}, "serviceRegions": ["europe-north1"],
+            "pricingInfo": [{"summary": "", "pricingExpression": {"usageUnit": "GiBy.mo", "displayQuantity": 1, "tieredRates": [
+            {"startUsageAmount": 0, "unitPrice": {"currencyCode": "USD", "units": "0", "nanos": 110000000}}]}}]}]}"#;
+        fs::write(&from, skus).unwrap();
+        update(Cloud::Gcp, Some("2026-11-20")).unwrap();
+
+        let table = all(&data().path()).unwrap();
+        let hour = table.load_balancer("aws", "eu-north-1", prices::LoadBalancer::Network).unwrap();
+        assert_eq!((hour.amount, hour.source.date.as_str()), ("0.02394".parse().unwrap(), "2026-11-20"));
+        let month = table.volume("gcp", "europe-north1", "pd-balanced").unwrap();
+        assert_eq!((month.amount, month.source.date.as_str()), ("0.11".parse().unwrap(), "2026-11-20"));
+
+        let refusal = format!("{:#}", update(Cloud::Aws, None).unwrap_err());
+        assert!(refusal.contains("file.json"), "{refusal}");
+        assert!(
+            all(&data().path()).unwrap().load_balancer("aws", "eu-north-1", prices::LoadBalancer::Network).is_some()
+        );
+    }
+
+    #[test]
     fn a_broken_file_is_named_and_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(file_in(folder.path()), "nonsense\n").unwrap();
