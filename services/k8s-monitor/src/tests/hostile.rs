@@ -86,9 +86,11 @@ async fn a_server_that_is_no_kubernetes_is_told_from_one_that_is_not_there() {
         "unauthorized" => Answer::Text(401, "text/html", html.into()),
         "endless" => Answer::endless(vec![b'x'; 4096]),
         "broken" => Answer::BreakOff("[+]ping ok\n".into()),
+        "stalling" => Answer::Stall,
+        "trickling" => Answer::trickle(Duration::from_millis(200)),
         other => panic!("{other}"),
     };
-    for (kind, words) in [
+    let kinds = [
         ("html", "not as a Kubernetes API"),
         ("not_found", "not as a Kubernetes API"),
         ("gateway", "answered 502"),
@@ -97,7 +99,10 @@ async fn a_server_that_is_no_kubernetes_is_told_from_one_that_is_not_there() {
         ("unauthorized", "does not accept the credential"),
         ("endless", "not as a Kubernetes API"),
         ("broken", "cannot be reached"),
-    ] {
+        ("stalling", "did not answer in time"),
+        ("trickling", "did not answer in time"),
+    ];
+    let seen = kinds.map(|(kind, words)| async move {
         let engine = Engine::default();
         let watched = Watched::well(&engine).await;
         watched.turns(move |_, _| script(kind));
@@ -110,7 +115,8 @@ async fn a_server_that_is_no_kubernetes_is_told_from_one_that_is_not_there() {
             }
         };
         assert!(seen.contains(words) && !seen.contains("CANARY"), "{kind}: {seen}");
-    }
+    });
+    futures::future::join_all(seen).await;
 }
 
 #[tokio::test]
