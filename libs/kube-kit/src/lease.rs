@@ -46,38 +46,37 @@ impl Default for LeaseTimes {
 
 /// Whether this process leads, at this very moment.
 #[derive(Debug, Clone)]
-pub struct Leadership(Arc<Mutex<Until>>);
+pub struct Leadership(Arc<Mutex<Standing>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum Standing {
     StandsBy,
-    LeadsUntil(Instant),
-    LeadsAlways,
+    /// Until then, or for good.
+    Leads(Option<Instant>),
 }
 
 impl Leadership {
     /// Of a process that shares its work with no other.
     pub fn unshared() -> Self {
-        Self(Arc::new(Mutex::new(Until::LeadsAlways)))
+        Self(Arc::new(Mutex::new(Standing::Leads(None))))
     }
 
     /// Of a process that stands by.
     pub fn standing_by() -> Self {
-        Self(Arc::new(Mutex::new(Until::StandsBy)))
+        Self(Arc::new(Mutex::new(Standing::StandsBy)))
     }
 
     /// To be asked right before each effect: a process that was stopped for a while learns from it that others have taken
     /// over.
     pub fn is_held(&self) -> bool {
         match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Until::StandsBy => false,
-            Until::LeadsUntil(end) => Instant::now() < end,
-            Until::LeadsAlways => true,
+            Standing::StandsBy => false,
+            Standing::Leads(end) => end.is_none_or(|end| Instant::now() < end),
         }
     }
 
-    fn set(&self, until: Until) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    fn set(&self, standing: Standing) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 }
 
@@ -126,7 +125,7 @@ impl Lease {
             tracing::info!(lease = self.name, holder = self.holder, "this process leads");
             let over = CancellationToken::new();
             let outcome = self.while_held(&mut held, work(over.clone()), &over, shutdown).await;
-            self.leadership.set(Until::StandsBy);
+            self.leadership.set(Standing::StandsBy);
             tracing::info!(lease = self.name, holder = self.holder, "this process leads no more");
             self.release(held).await;
             if let Some(outcome) = outcome {
@@ -151,7 +150,7 @@ impl Lease {
             () = shutdown.cancelled() => false,
         };
         if lost {
-            self.leadership.set(Until::StandsBy);
+            self.leadership.set(Standing::StandsBy);
             tracing::warn!(lease = self.name, "the Lease could not be renewed in time; others may take over");
         }
         over.cancel();
@@ -212,7 +211,7 @@ impl Lease {
     async fn renew_until_lost(&self, held: &mut Held) {
         loop {
             let end = held.since + self.times.renew_within;
-            self.leadership.set(Until::LeadsUntil(end));
+            self.leadership.set(Standing::Leads(Some(end)));
             tokio::select! { () = sleep(self.times.retry) => {}, () = sleep_until(end) => return }
             match timeout_at(end.min(Instant::now() + self.times.renew_within / 2), self.renew(held)).await {
                 Ok(Ok(Some(renewed))) => *held = renewed,
@@ -243,9 +242,8 @@ impl Lease {
             spec.holder_identity = None;
             spec.lease_duration_seconds = Some(1);
         }
-        match timeout(self.times.retry, self.write(&lease, Instant::now())).await {
-            Ok(Ok(Some(_))) => {}
-            _ => tracing::debug!(lease = self.name, "the Lease is left to end by itself"),
+        if !matches!(timeout(self.times.retry, self.write(&lease, Instant::now())).await, Ok(Ok(Some(_)))) {
+            tracing::debug!(lease = self.name, "the Lease is left to end by itself");
         }
     }
 
