@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{
-    AuthError, OpenSession, People, PeopleError, Person, PersonChange, Role, Session, Way, Whose,
+    AccessToken, AuthError, OpenSession, PasswordChanged, People, PeopleError, Person, PersonChange, Role, Way, Whose,
 };
 use sea_orm::DbErr;
 use service_kit::database::{Micros, begin_write, is_unique_violation};
@@ -92,7 +92,7 @@ impl People for AuthService {
         user: Uuid,
         current: &Secret,
         new: &Secret,
-    ) -> Result<Session, PeopleError> {
+    ) -> Result<PasswordChanged, PeopleError> {
         let address = by.address();
         let now = (self.clock)();
         let Some(person) = users::by_id(&self.db, user).await.map_err(failed)? else {
@@ -118,13 +118,19 @@ impl People for AuthService {
             return self.refuse_change(by, user).await;
         }
         users::set_password(&tx, user, hash, false).await.map_err(failed)?;
+        // Who changes a password may have lost it, and whoever found it may have made tokens.
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
+        let tokens = access_tokens::of(&tx, Some(user)).await.map_err(failed)?;
+        let ended = tokens.into_iter().filter(|token| token.expires_at.timestamp() > now);
+        let ended_tokens = ended.map(|token| AccessToken::try_from(token).map(|token| token.label));
+        let ended_tokens = ended_tokens.collect::<Result<_, _>>().map_err(failed)?;
+        access_tokens::delete_all_of(&tx, user).await.map_err(failed)?;
         let person = users::Model { password_is_one_time: false, ..person };
         let session = session::begin(&tx, &person, address, now).await.map_err(failed)?;
         let entry = Entry::new(by, Action::ChangeOwnPassword, Outcome::Done).on(user).changing(&["password"]);
         audit_log::append(&tx, entry).await.map_err(failed)?;
         tx.commit().await.map_err(failed)?;
-        Ok(session)
+        Ok(PasswordChanged { session, ended_tokens })
     }
 
     async fn reset_password(&self, by: &Actor, user: Uuid, new: &Secret) -> Result<(), PeopleError> {

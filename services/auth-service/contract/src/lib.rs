@@ -18,8 +18,8 @@ pub use credentials::{
     NewSecret, SavedCredential,
 };
 pub use people::{
-    AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, People, PeopleError, Person, PersonChange,
-    TOKEN_PREFIX, Way, Whose,
+    AccessToken, AccessTokens, ActiveToken, MadeToken, OpenSession, PasswordChanged, People, PeopleError, Person,
+    PersonChange, TOKEN_PREFIX, Way, Whose,
 };
 pub use single_sign_on::{Arrival, Departure, ProviderAnswer, SingleSignOn, SingleSignOnError};
 

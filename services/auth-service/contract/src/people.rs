@@ -104,6 +104,15 @@ pub struct ActiveToken {
     pub expires_at: Timestamp,
 }
 
+/// Somebody has another password.
+#[derive(Debug)]
+pub struct PasswordChanged {
+    /// The session that takes the place of all others.
+    pub session: Session,
+    /// The personal access tokens that ended with the old password, by label.
+    pub ended_tokens: Vec<Label>,
+}
+
 /// Why something about people was not done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeopleError {
@@ -166,15 +175,15 @@ pub trait People: Send + Sync {
     /// The last platform administrator who can log in with a password stays one.
     async fn change_user(&self, by: &Actor, user: Uuid, change: PersonChange) -> Result<Person, PeopleError>;
 
-    /// Changes one's own password. All sessions end, and the one that is returned begins. A wrong present password counts as
-    /// an attempt to log in.
+    /// Changes one's own password. All sessions and tokens end, and the session that is returned begins. A wrong present
+    /// password counts as an attempt to log in.
     async fn change_password(
         &self,
         by: &Actor,
         user: Uuid,
         current: &Secret,
         new: &Secret,
-    ) -> Result<Session, PeopleError>;
+    ) -> Result<PasswordChanged, PeopleError>;
 
     /// Gives somebody another password, good for choosing one of their own. It ends all their sessions and tokens.
     async fn reset_password(&self, by: &Actor, user: Uuid, new: &Secret) -> Result<(), PeopleError>;

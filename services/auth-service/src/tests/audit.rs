@@ -55,7 +55,7 @@ async fn every_change_is_written_down_with_who_did_it_and_which_fields_never_wha
     auth.change_user(&by, bob, change).await.unwrap();
     auth.reset_password(&by, bob, &Secret::new("CANARY-third-horse")).await.unwrap();
     let session = auth.change_password(&by, ada, &Secret::new(PASSWORD), &secret).await.unwrap();
-    let session = auth.session(&session.token).await.unwrap().id;
+    let session = auth.session(&session.session.token).await.unwrap().id;
     auth.end_session(&by, session, Whose::Anybodys).await.unwrap();
     let label: Label = "CI".parse().unwrap();
     let expires_at = *world.now.lock().unwrap() + SignedDuration::from_hours(1);

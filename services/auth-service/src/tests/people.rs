@@ -16,7 +16,7 @@ on_both_databases! {
     nothing_changes_when_nothing_is_different
     the_last_administrator_who_can_log_in_stays_one
     two_administrators_who_demote_each_other_at_once_leave_one
-    changing_ones_password_ends_every_session_but_the_new_one
+    changing_ones_password_ends_every_token_and_every_session_but_the_new_one
     ones_password_cannot_be_guessed_by_changing_it
     a_password_reset_by_an_administrator_ends_sessions_and_tokens_and_is_for_choosing_another
     a_person_who_is_added_by_another_chooses_a_password_of_their_own
@@ -147,12 +147,26 @@ async fn two_administrators_who_demote_each_other_at_once_leave_one(world: World
     }
 }
 
-async fn changing_ones_password_ends_every_session_but_the_new_one(world: World) {
+async fn changing_ones_password_ends_every_token_and_every_session_but_the_new_one(world: World) {
     let elsewhere = world.log_in("ada", PASSWORD, "10.0.0.2").await.unwrap();
     let here = world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap();
     let (old, new) = (Secret::new(PASSWORD), Secret::new(OTHER_PASSWORD));
 
-    let session = world.auth.change_password(&from_there(), here.user.id, &old, &new).await.unwrap();
+    let label = "CI".parse().unwrap();
+    let tomorrow = *world.now.lock().unwrap() + SignedDuration::from_hours(24);
+    let token = world.auth.make_token(&BY, here.user.id, &label, tomorrow).await.unwrap().secret;
+    let soon = *world.now.lock().unwrap() + SignedDuration::from_mins(1);
+    world.auth.make_token(&BY, here.user.id, &"ended before".parse().unwrap(), soon).await.unwrap();
+    *world.now.lock().unwrap() = soon;
+    let bob = world.auth.add_user(&BY, &name("bob"), Role::Viewer, &old).await.unwrap().user.id;
+    let of_bob = world.auth.make_token(&BY, bob, &label, tomorrow).await.unwrap().secret;
+
+    let changed = world.auth.change_password(&from_there(), here.user.id, &old, &new).await.unwrap();
+
+    let session = changed.session;
+    assert_eq!(changed.ended_tokens, [label], "those that had not ended anyway");
+    assert_eq!(world.auth.token(&token).await, Err(AuthError::NoSession));
+    assert!(world.auth.token(&of_bob).await.is_ok());
 
     assert_eq!(world.auth.session(&session.token).await.unwrap().user.username, "ada");
     for ended in [&elsewhere, &here] {
@@ -190,7 +204,7 @@ async fn a_password_reset_by_an_administrator_ends_sessions_and_tokens_and_is_fo
     assert_eq!(world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap_err(), AuthError::WrongCredentials);
     assert!(world.log_in("ada", OTHER_PASSWORD, "10.0.0.1").await.unwrap().must_change_password);
     let own = world.auth.change_password(&from_there(), ada, &reset, &Secret::new(PASSWORD)).await.unwrap();
-    assert!(!own.must_change_password);
+    assert!(!own.session.must_change_password);
     assert!(!world.log_in("ada", PASSWORD, "10.0.0.1").await.unwrap().must_change_password);
 }
 

@@ -1,6 +1,6 @@
 //! Users, and what they log in with.
 
-use auth_service_contract::{Person, PersonChange, Role, Session};
+use auth_service_contract::{PasswordChanged, Person, PersonChange, Role};
 use uuid::Uuid;
 use vocabulary::{AdminUsername, Secret};
 
@@ -42,14 +42,14 @@ impl Platform {
         self.judged(caller, Action::ChangeUser, Some(user.to_string()), change).await
     }
 
-    /// Changes one's own password, which needs the present one. The session that is returned takes the place of all
-    /// others.
+    /// Changes one's own password, which needs the present one. It ends all sessions and tokens; the session that is
+    /// returned takes their place.
     pub(crate) async fn change_own_password(
         &self,
         caller: &Caller,
         current: &Secret,
         new: &Secret,
-    ) -> Result<Session, AppError> {
+    ) -> Result<PasswordChanged, AppError> {
         self.permit_in_person(caller, Action::ChangeOwnPassword).await?;
         let (by, own) = (caller.actor(), caller.user.id);
         let change = async { Ok(self.auth.change_password(&by, own, current, new).await?) };

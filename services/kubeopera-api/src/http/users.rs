@@ -101,6 +101,13 @@ pub(crate) struct NewPassword {
     password: Secret,
 }
 
+/// What came of another password of your own.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PasswordChanged {
+    /// Labels of the personal access tokens that ended with the old password.
+    ended_tokens: Vec<String>,
+}
+
 impl From<contract::Person> for Person {
     fn from(person: contract::Person) -> Self {
         let contract::Person { user, way, created_at, disabled_at } = person;
@@ -196,8 +203,8 @@ pub(crate) async fn change_user(
     Ok(Json(platform.change_user(&caller, user(&id)?, change).await?.into()))
 }
 
-/// Changes your own password, or gives somebody else another one. Either ends all sessions of who gets it; when it is
-/// your own, a new one begins.
+/// Changes your own password, or gives somebody else another one. Either ends all sessions and personal access tokens of
+/// who gets it; when it is your own, a new session begins.
 #[utoipa::path(
     put,
     path = "/api/v1/users/{id}/password",
@@ -206,7 +213,8 @@ pub(crate) async fn change_user(
     request_body = NewPassword,
     security(("session" = []), ("token" = [])),
     responses(
-        (status = 204, description = "The password is another; a new session of your own is in the cookie"),
+        (status = 200, description = "Your own password is another; a new session is in the cookie", body = PasswordChanged),
+        (status = 204, description = "Somebody else's password is another"),
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such user", body = ProblemBody, content_type = "application/problem+json"),
@@ -234,9 +242,10 @@ pub(crate) async fn set_password(
         let detail = "To change your own password, enter the present one too.";
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "field_invalid", detail).field("current_password"));
     };
-    let session = platform.change_own_password(&caller, &current, &new.password).await?;
-    let cookie = cookie(session.token.reveal().to_owned());
-    Ok((CookieJar::new().add(cookie), StatusCode::NO_CONTENT).into_response())
+    let changed = platform.change_own_password(&caller, &current, &new.password).await?;
+    let cookie = cookie(changed.session.token.reveal().to_owned());
+    let ended_tokens = changed.ended_tokens.into_iter().map(String::from).collect();
+    Ok((CookieJar::new().add(cookie), Json(PasswordChanged { ended_tokens })).into_response())
 }
 
 fn user(id: &str) -> Result<Uuid, AppError> {

@@ -107,6 +107,7 @@ async fn the_last_administrator_stays_one_and_is_told_what_to_do(world: World) {
 
 async fn ones_own_password_needs_the_present_one_and_begins_a_new_session(world: World) {
     let (here, elsewhere) = (world.log_in("viewer").await, world.log_in("viewer").await);
+    let (token, _) = world.token_of(&here).await;
     let path = format!("/api/v1/users/{}/password", world.user("viewer").await);
 
     let without = world.change(Method::PUT, &path, &here, &json!({"password": NEW_PASSWORD})).await;
@@ -119,8 +120,10 @@ async fn ones_own_password_needs_the_present_one_and_begins_a_new_session(world:
     let body = json!({"current_password": PASSWORD, "password": NEW_PASSWORD});
     let changed = world.change(Method::PUT, &path, &here, &body).await;
 
-    assert_eq!(changed.status, StatusCode::NO_CONTENT);
+    assert_eq!((changed.status, changed.json()), (StatusCode::OK, json!({"ended_tokens": ["CI"]})));
     assert_eq!(world.get("/api/v1/session", &cookie_of(&changed)).await.json()["user"]["username"], "viewer");
+    assert_eq!(world.with_token(Method::GET, "/api/v1/session", &token, &[]).await.code(), "session_expired");
+    assert_eq!(world.get("/api/v1/tokens", &cookie_of(&changed)).await.json()["items"], json!([]));
     for ended in [&here, &elsewhere] {
         assert_eq!(world.get("/api/v1/session", ended).await.code(), "session_expired");
     }

@@ -22,7 +22,7 @@ pub(super) fn tomorrow() -> Value {
 
 impl World {
     /// Makes a token and returns it with its id.
-    async fn token_of(&self, cookie: &str) -> (String, String) {
+    pub(super) async fn token_of(&self, cookie: &str) -> (String, String) {
         let body = json!({"label": "CI", "expires_at": tomorrow()});
         let made = self.change(Method::POST, "/api/v1/tokens", cookie, &body).await;
         assert_eq!(made.status, StatusCode::CREATED, "{made:?}");
@@ -30,7 +30,7 @@ impl World {
         (made["secret"].as_str().unwrap().to_owned(), made["token"]["id"].as_str().unwrap().to_owned())
     }
 
-    async fn with_token(&self, method: Method, path: &str, token: &str, more: &[(&str, &str)]) -> Answer {
+    pub(super) async fn with_token(&self, method: Method, path: &str, token: &str, more: &[(&str, &str)]) -> Answer {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, "kubeopera.acme.com");
         request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         for (name, value) in more {

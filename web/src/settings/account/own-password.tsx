@@ -9,7 +9,7 @@ import { Button } from '@/ui/button'
 import { Notice } from '@/ui/notice'
 import { Section } from '@/ui/section'
 import { showReceipt } from '@/ui/toasts'
-import { sessionsQuery, setPassword } from './account'
+import { sessionsQuery, setPassword, tokensQuery } from './account'
 
 const empty = { current_password: '', password: '', again: '' }
 
@@ -19,20 +19,25 @@ export function OwnPassword({ user }: Pick<Session, 'user'>) {
   const { errors } = form.formState
   const change = useMutation({
     mutationFn: ({ current_password, password }: typeof empty) => setPassword(user.id, password, current_password),
-    onSuccess: () => {
+    onSuccess: (changed) => {
+      const ended = changed?.ended_tokens ?? []
       form.reset()
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+      void queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
       showReceipt({
         tone: 'success',
         title: 'Your password is changed',
-        description: 'All your other sessions have ended. Your tokens go on.',
+        description:
+          ended.length === 0
+            ? 'All your other sessions have ended.'
+            : `All your other sessions have ended, and so have your tokens: ${ended.join(', ')}.`,
       })
     },
     onError: (error) => void landOnField(error, form),
   })
   const isAtField = Object.values(errors).some((error) => error.type === 'server')
   return (
-    <Section title="Password" about="A new password ends all your sessions but this one.">
+    <Section title="Password" about="A new password ends all your sessions but this one, and all your tokens.">
       <form
         noValidate
         className="grid max-w-sm grid-cols-1 gap-4"
