@@ -83,7 +83,8 @@ test-local-cluster: local-cluster
 .PHONY: test-chart
 test-chart: local-cluster $(HELM)
 	@echo "» Testing the Helm chart"
-	HELM=$(HELM) deploy/chart/test
+	cargo build --locked --bin kubeopera
+	HELM=$(HELM) KUBEOPERA=$(CARGO_TARGET_DIR)/debug/kubeopera deploy/chart/test
 
 $(HELM): deploy/chart/tools/go.mod deploy/chart/tools/go.sum
 	@echo "» Building Helm"
