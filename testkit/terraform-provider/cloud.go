@@ -18,6 +18,8 @@ import (
 // What is behind the stand-in: a folder.
 type cloud struct {
 	folder string
+	// Where the answers are, if not in the folder.
+	answers string
 	lock   sync.Mutex
 	made   atomic.Int64
 }
@@ -73,7 +75,11 @@ func (c *cloud) isDue(at, times int) bool {
 // answer is what the cloud would make up for an attribute.
 func (c *cloud) answer(kind string, attribute *tfprotov5.SchemaAttribute) (tftypes.Value, error) {
 	var answers map[string]map[string]json.RawMessage
-	c.read("answers.json", &answers)
+	if c.answers != "" {
+		readFile(c.answers, &answers)
+	} else {
+		c.read("answers.json", &answers)
+	}
 	if text, there := answers[kind][attribute.Name]; there {
 		raw := tfprotov5.RawState{JSON: text}
 		return raw.Unmarshal(attribute.Type)
@@ -91,8 +97,12 @@ func (c *cloud) answer(kind string, attribute *tfprotov5.SchemaAttribute) (tftyp
 }
 
 func (c *cloud) read(file string, into any) bool {
-	text, err := os.ReadFile(filepath.Join(c.folder, file))
-	return c.folder != "" && err == nil && json.Unmarshal(text, into) == nil
+	return c.folder != "" && readFile(filepath.Join(c.folder, file), into)
+}
+
+func readFile(path string, into any) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && json.Unmarshal(text, into) == nil
 }
 
 // write tells what was done.

@@ -7,6 +7,8 @@
 //	answers.json   values that Google would make up, by type and attribute
 //	faults.json    what is to go wrong, each so many times
 //	journal.jsonl  what was done, one object a line
+//
+// STANDIN_ANSWERS names a file in the place of answers.json, for where the folder begins empty.
 package main
 
 import (
@@ -33,7 +35,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	cloud := &cloud{folder: os.Getenv("STANDIN_FOLDER")}
+	cloud := &cloud{folder: os.Getenv("STANDIN_FOLDER"), answers: os.Getenv("STANDIN_ANSWERS")}
 	return tf5server.Serve("hashicorp/google", func() tfprotov5.ProviderServer {
 		return &provider{schemas: schemas, cloud: cloud}
 	})

@@ -36,7 +36,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["cluster-provisioner-contract", "gitops-scaffolder-contract", "host-cluster-controller-crd", "vocabulary"],
     ),
     ("gitops-scaffolder-tree", &["gitops-scaffolder-contract", "vocabulary"]),
-    ("gitops-scaffolder", &["gitops-scaffolder-contract", "gitops-scaffolder-tree", "service-kit", "vocabulary"]),
+    (
+        "gitops-scaffolder",
+        &["gitops-scaffolder-contract", "gitops-scaffolder-tree", "kube-kit", "service-kit", "vocabulary"],
+    ),
     ("auth-service", &["audit-log", "auth-service-contract", "service-kit", "vocabulary"]),
     (
         "host-cluster-controller",
@@ -144,7 +147,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
     ("kubeopera-api", &["auth-service", "testkit-log", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
-    ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres"]),
+    ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres", "testkit-terraform"]),
 ];
 
 /// Crates that decide and never do: no client, no clock, no runtime, so the whole list of what they may use is here.

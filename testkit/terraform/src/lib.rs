@@ -20,6 +20,9 @@ trap 'kill $server 2>/dev/null || true' EXIT
 cat >/dev/null
 "#;
 
+/// A header of requests to EC2.
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
+
 /// Terraform, and where its providers are.
 #[derive(Debug)]
 pub struct Terraform {
@@ -42,6 +45,11 @@ impl Terraform {
         let program = in_path.into_iter().map(|folder| folder.join("terraform")).find(|program| program.is_file());
         let program = program.context("Terraform is needed for this test, and not on the PATH")?;
         Ok(Self { program, cli_configuration })
+    }
+
+    /// The folder that mirrors the providers, as `filesystem_mirror` takes it.
+    pub fn providers(&self) -> PathBuf {
+        self.cli_configuration.with_file_name("providers")
     }
 
     /// What Terraform has to have in its environment to find the providers.
@@ -127,13 +135,34 @@ impl Aws {
 
     /// Writes a parameter that is there, as a machine would.
     pub fn put_parameter(&self, name: &str, value: &str) -> Result<()> {
-        let address = self.endpoint.trim_start_matches("http://").trim_end_matches('/');
         let kind = if name.contains("/status/") { "String" } else { "SecureString" };
         let body = serde_json::json!({ "Name": name, "Value": value, "Type": kind, "Overwrite": true }).to_string();
+        let head = "X-Amz-Target: AmazonSSM.PutParameter\r\nContent-Type: application/x-amz-json-1.1\r\n";
+        self.post("ssm", head, &body).map(drop)
+    }
+
+    /// Makes a disk that is marked as a cluster's own, as a storage driver would; its id.
+    pub fn make_volume(&self, tag: &str) -> Result<String> {
+        let tag = tag.replace('/', "%2F");
+        let body = format!(
+            "Action=CreateVolume&Version=2016-11-15&AvailabilityZone=eu-north-1a&Size=1&TagSpecification.1.ResourceType=volume\
+             &TagSpecification.1.Tag.1.Key={tag}&TagSpecification.1.Tag.1.Value=owned"
+        );
+        let answer = self.post("ec2", FORM, &body)?;
+        let id = answer.split_once("<volumeId>").and_then(|(_, rest)| rest.split_once("</volumeId>"));
+        Ok(id.context("the emulator made no volume")?.0.to_owned())
+    }
+
+    /// Deletes it.
+    pub fn delete_volume(&self, id: &str) -> Result<()> {
+        self.post("ec2", FORM, &format!("Action=DeleteVolume&Version=2016-11-15&VolumeId={id}")).map(drop)
+    }
+
+    fn post(&self, service: &str, head: &str, body: &str) -> Result<String> {
+        let address = self.endpoint.trim_start_matches("http://").trim_end_matches('/');
         let head = format!(
-            "POST / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nX-Amz-Target: AmazonSSM.PutParameter\r\n\
-             Content-Type: application/x-amz-json-1.1\r\nAuthorization: AWS4-HMAC-SHA256 \
-             Credential=none/20260101/eu-north-1/ssm/aws4_request, SignedHeaders=host, Signature=none\r\n\
+            "POST / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{head}Authorization: AWS4-HMAC-SHA256 \
+             Credential=none/20260101/eu-north-1/{service}/aws4_request, SignedHeaders=host, Signature=none\r\n\
              Content-Length: {}\r\n\r\n{body}",
             body.len()
         );
@@ -142,9 +171,9 @@ impl Aws {
         let mut answer = String::new();
         connection.read_to_string(&mut answer)?;
         if !answer.starts_with("HTTP/1.1 200") {
-            bail!("the parameter was not written: {answer}");
+            bail!("the emulator refused it: {answer}");
         }
-        Ok(())
+        Ok(answer)
     }
 
     /// What the provider has to have in its environment to find it.
