@@ -22,6 +22,8 @@ pub(crate) const GIT_CREDENTIALS: &str = "gitCredentials";
 pub(crate) const REGISTRY_PULL: &str = "registryPull";
 /// Key: the value of the annotation that asked for the last attempt at once.
 pub(crate) const RETRY_REQUESTED: &str = "retryRequested";
+/// Key: the KubeOpera from which the cluster was to be taken over at the last attempt.
+pub(crate) const TAKE_OVER: &str = "takeOver";
 /// Key: what the last provisioning run was asked to make.
 pub(crate) const RUN: &str = "run";
 
@@ -60,13 +62,15 @@ fn condition(status: &HostClusterStatus, milestone: Milestone) -> Option<&str> {
     status.conditions.iter().find(|condition| condition.type_ == type_).map(|condition| condition.status.as_str())
 }
 
-/// Whether somebody changed something since the last attempt: the spec, a Secret it names, the retry annotation, or
-/// that the resource was to be left alone.
+/// Whether somebody changed something since the last attempt: the spec, a Secret it names, an annotation that asks for
+/// an attempt, or that the resource was to be left alone.
 pub(crate) fn inputs_changed(facts: &Facts) -> bool {
     let status = &facts.previous;
     let spec_changed = status.observed_generation.is_some_and(|generation| generation != facts.resource.generation);
-    let asked_anew = facts.resource.retry_requested.is_some()
-        && facts.resource.retry_requested.as_ref() != status.fingerprints.get(RETRY_REQUESTED);
+    let says_anew =
+        |annotation: &Option<String>, key| annotation.is_some() && annotation.as_ref() != status.fingerprints.get(key);
+    let asked_anew =
+        says_anew(&facts.resource.retry_requested, RETRY_REQUESTED) || says_anew(&facts.resource.take_over, TAKE_OVER);
     let was_suspended = status.conditions.iter().any(|one| one.type_ == ConditionType::Suspended.as_str());
     spec_changed
         || asked_anew

@@ -75,6 +75,7 @@ fn from_seen(status: &mut HostClusterStatus, facts: &Facts, step: &Step) {
         (latch::GIT_CREDENTIALS, latch::git_credentials(facts)),
         (latch::REGISTRY_PULL, latch::registry_pull(facts)),
         (latch::RETRY_REQUESTED, facts.resource.retry_requested.as_deref()),
+        (latch::TAKE_OVER, facts.resource.take_over.as_deref()),
     ] {
         if let Some(version) = version {
             status.fingerprints.insert(key.to_owned(), version.to_owned());

@@ -86,12 +86,14 @@ fn a_change_of_what_was_wrong_asks_for_an_attempt_at_once() {
     let another_kubeconfig = scene.clone().later(5).secrets_at("git-1", "kubeconfig-2");
     let another_git_secret = scene.clone().later(5).secrets_at("git-2", "kubeconfig-1");
     let asked = scene.clone().later(5).retry_requested("2026-03-01T08:00:05Z");
+    let to_be_taken_over = scene.clone().later(5).taking_over("another-kubeopera");
 
     for (what, changed) in [
         ("the spec", edited),
         ("the kubeconfig", another_kubeconfig),
         ("the Git credentials", another_git_secret),
         ("the annotation", asked),
+        ("the annotation to take it over", to_be_taken_over),
     ] {
         let mut changed = changed;
         let (step, _) = changed.pass();
