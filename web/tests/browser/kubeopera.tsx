@@ -30,7 +30,12 @@ export class Server {
   }
 
   emit(event: string, data: unknown, id = '') {
-    this.#send(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`)
+    this.#send(asText(event, data, id))
+  }
+
+  /** Events that come in one piece, as they do when much happens at once. */
+  emitTogether(events: { event: string; data: unknown }[]) {
+    this.#send(events.map(({ event, data }) => asText(event, data)).join(''))
   }
 
   /** The comment that tells a page its connection lives. */
@@ -110,6 +115,9 @@ export class Server {
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   }
 }
+
+const asText = (event: string, data: unknown, id = '') =>
+  `event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
 /** What is known of a cluster that k8s-monitor has not read. */
 const unread = (cluster: string): ClusterMonitor => ({
