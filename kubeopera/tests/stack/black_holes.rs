@@ -22,11 +22,11 @@ use crate::{
 const HOLES: usize = 30;
 /// From the click to a cluster that is being prepared, whoever else does not answer.
 const NORMAL: Duration = Duration::from_secs(20);
-/// How long everything is watched once all holes are known to be such.
-const WATCHED: Duration = Duration::from_mins(2);
-/// What may come and go: connections to the API servers are made anew now and then.
-const SOCKETS: usize = 15;
-const MEBIBYTES: usize = 24;
+/// How long everything is watched, twice: what leaks is more the second time.
+const WATCHED: Duration = Duration::from_mins(1);
+/// What may be more by chance: attempts come at random.
+const SOCKETS: usize = 5;
+const MEBIBYTES: usize = 8;
 
 #[tokio::test]
 #[ignore = "starts two clusters"]
@@ -79,7 +79,16 @@ async fn thirty_clusters_that_do_not_answer_hold_up_no_other_and_take_no_more_an
     .unwrap();
 
     // The list is there at once, whoever does not answer, and what is taken stays as it is.
-    let mut most = before;
+    let (early, late) = (watched(&world).await, watched(&world).await);
+    say(&format!("before: {before:?}; at most in one minute: {early:?}; in the next: {late:?}"));
+    assert!(late.sockets <= early.sockets + SOCKETS, "{early:?}, then {late:?}");
+    assert!(late.mebibytes <= early.mebibytes + MEBIBYTES, "{early:?}, then {late:?}");
+}
+
+/// What the program took at most while a person looked at the list.
+async fn watched(world: &World) -> Taken {
+    let began = Instant::now();
+    let mut most = Taken::by(&world.program).await;
     while began.elapsed() < WATCHED {
         let asked = Instant::now();
         let listed = world.dashboard.get("/api/v1/clusters?limit=100").await.unwrap();
@@ -88,9 +97,7 @@ async fn thirty_clusters_that_do_not_answer_hold_up_no_other_and_take_no_more_an
         most = most.or(Taken::by(&world.program).await);
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    say(&format!("before: {before:?}; at most in the {} s after: {most:?}", WATCHED.as_secs()));
-    assert!(most.sockets <= before.sockets + SOCKETS, "{before:?}, then {most:?}");
-    assert!(most.mebibytes <= before.mebibytes + MEBIBYTES, "{before:?}, then {most:?}");
+    most
 }
 
 /// A cluster of somebody's whose API server is at this address.

@@ -80,7 +80,7 @@ async fn no_secret_is_anywhere_but_where_it_belongs_however_much_is_logged() {
     let made = told(person, Method::POST, "/api/v1/tokens", &wanted, StatusCode::CREATED).await;
     canary("an access token", made["secret"].as_str().unwrap());
 
-    // Clouds, a registry and Git servers, none of which can be reached.
+    // Clouds, none of which can be reached.
     let aws = canary("the AWS secret", "CANARYaws/+0123456789abcdefghijklmnopqrs");
     let aws = json!({ "label": "aws", "secret": { "type": "aws_access_key", "access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": aws } });
     saved(person, &aws).await;
@@ -102,26 +102,29 @@ async fn no_secret_is_anywhere_but_where_it_belongs_however_much_is_logged() {
     });
     saved(person, &json!({ "label": "gcp", "secret": { "type": "gcp_service_account_key", "key": key.to_string() } }))
         .await;
-    let of_git = canary("the Git token", "CANARY-git/token+77=a0c1");
-    let ssh = ssh_key(&given).await;
-    canary("the Git key", ssh.lines().nth(2).unwrap());
-    for (url, credential) in [
-        ("https://git.acme.invalid/iac.git", json!({ "type": "basic", "password": of_git })),
-        ("ssh://git@git.acme.invalid/iac.git", json!({ "type": "ssh", "private_key": ssh, "known_hosts": "" })),
-    ] {
-        let repository = json!({ "url": url, "credential": credential });
-        let (status, answer) =
-            sent(person, Method::POST, "/api/v1/settings/git/check", &json!({ "repository": repository })).await;
-        assert!(status.is_success(), "{status}: {answer}");
-        let _ = sent(person, Method::PUT, "/api/v1/settings/git", &repository).await;
-    }
 
-    // The cluster KubeOpera runs on, all the way; then another one, with all that goes there.
+    // The cluster KubeOpera runs on, all the way; then another one, with all that would go there.
     person.register().await.unwrap();
     world.ready().await;
     let pull = canary("the registry's password", "CANARY-pull/pass+word=31e5");
     let registry = json!({ "server": "registry.acme.invalid", "username": "puller", "password": pull });
     told(person, Method::PUT, "/api/v1/settings/registry", &registry, StatusCode::OK).await;
+    let of_git = canary("the Git token", "CANARY-git/token+77=a0c1");
+    let (ssh, host_key) = ssh_keys(&given).await;
+    canary("the Git key", ssh.lines().nth(3).unwrap());
+    let known_hosts = format!("git.acme.invalid {host_key}");
+    for (url, credential) in [
+        ("https://git.acme.invalid/iac.git", json!({ "type": "basic", "password": of_git })),
+        (
+            "ssh://git@git.acme.invalid/iac.git",
+            json!({ "type": "ssh", "private_key": ssh, "known_hosts": known_hosts }),
+        ),
+    ] {
+        let repository = json!({ "url": url, "credential": credential });
+        let to_check = json!({ "repository": repository });
+        told(person, Method::POST, "/api/v1/settings/git/check", &to_check, StatusCode::OK).await;
+        told(person, Method::PUT, "/api/v1/settings/git", &repository, StatusCode::OK).await;
+    }
     let pasted = tokio::fs::read_to_string(there.kubeconfig()).await.unwrap();
     let bearer = token(&there.client().await.unwrap(), "kubeopera", true).await;
     canary("the cluster's token", &bearer);
@@ -176,10 +179,12 @@ async fn sent(person: &Dashboard, method: Method, path: &str, body: &Value) -> (
     (answer.status(), answer.json().await.unwrap_or_default())
 }
 
-async fn ssh_key(folder: &Path) -> String {
+/// A private key, and the public key that belongs to it.
+async fn ssh_keys(folder: &Path) -> (String, String) {
     let file = folder.join("id");
     let mut make = Command::new("ssh-keygen");
     make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&file);
     stack::run(&mut make).await.unwrap();
-    tokio::fs::read_to_string(file).await.unwrap()
+    let read = async |file: &Path| tokio::fs::read_to_string(file).await.unwrap();
+    (read(&file).await, read(&file.with_extension("pub")).await)
 }

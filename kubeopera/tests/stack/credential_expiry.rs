@@ -41,16 +41,19 @@ async fn a_certificate_that_ends_is_said_before_and_at_its_end_and_another_kubec
     ready(&world).await;
     let path = format!("/api/v1/clusters/{}", card["id"].as_str().unwrap());
 
-    it_is_renamed_and_labelled_by_whoever_has_seen_it(&world, &path).await;
-
+    let before = world.dashboard.get(&path).await.unwrap()["credential"].clone();
+    assert_eq!((before["kind"].as_str(), before["state"].as_str()), (Some("client_certificate"), Some("valid")));
     let ClientCertificate { certificate, key } = there.client_certificate(LIFE).await.unwrap();
     let user =
         json!({ "client-certificate-data": STANDARD.encode(&certificate), "client-key-data": STANDARD.encode(&key) });
     replace(&world, &path, &kubeconfig(&[("admin@there", cluster(&pasted), user)])).await;
     for state in ["valid", "expires_soon", "expired"] {
-        let card = until(&world, &path, state, |card| card["credential"]["state"] == state).await;
-        assert_eq!(card["credential"]["kind"], "client_certificate");
-        assert_eq!(card["phase"], "Ready", "it is a matter of conditions: {card}");
+        let card = until(&world, &path, state, |card| {
+            let credential = &card["credential"];
+            credential["state"] == state && credential["expires_at"] != before["expires_at"] && card["phase"] == "Ready"
+        })
+        .await;
+        assert_eq!(card["credential"]["kind"], "client_certificate", "{card}");
     }
     let card = until(&world, &path, "why it does not answer", |card| {
         condition(card, "Reachable")["reason"] == "CredentialExpired"
@@ -76,6 +79,7 @@ async fn a_certificate_that_ends_is_said_before_and_at_its_end_and_another_kubec
 
     no_program_of_a_kubeconfig_is_started(&world, &pasted, &path).await;
     nothing_of_a_kubeconfig_is_in(&world, &[&STANDARD.encode(&key), &key]).await;
+    it_is_renamed_and_labelled_by_whoever_has_seen_it(&world, &path).await;
 }
 
 /// `PATCH` with what was seen: a stale view changes nothing.
@@ -139,7 +143,9 @@ async fn no_program_of_a_kubeconfig_is_started(world: &World, pasted: &str, path
     let name = "hostcluster-5c1f7e9d-input-kubeconfig";
     secret(&secrets, name, &with_runs).await;
     let mut forged = world.host_cluster().await.unwrap();
-    forged.metadata = serde_json::from_value(json!({ "name": id, "namespace": NAMESPACE })).unwrap();
+    forged.metadata = serde_json::from_value(json!({ "name": id, "namespace": NAMESPACE,
+        "labels": { "kubeopera.io/cluster-name": "forged" } }))
+    .unwrap();
     forged.status = None;
     id.clone_into(&mut forged.spec.cluster_id);
     forged.spec.connect_kubeconfig_secret_ref = Some(name.to_owned());
