@@ -96,7 +96,7 @@ $(HELM): deploy/chart/tools/go.mod deploy/chart/tools/go.sum
 test-stack: web local-cluster
 	@tools/moto
 	@echo "» Testing the whole on a real local cluster"
-	cargo test --locked --workspace --test stack --test real_cluster -- --ignored --test-threads 1
+	cargo test --locked --workspace --test stack --test real_cluster --test soak -- --ignored --test-threads 1
 
 ## screenshots: take the pictures of README.md and docs/ anew
 .PHONY: screenshots
