@@ -20,8 +20,8 @@ type cloud struct {
 	folder string
 	// Where the answers are, if not in the folder.
 	answers string
-	lock   sync.Mutex
-	made   atomic.Int64
+	lock    sync.Mutex
+	made    atomic.Int64
 }
 
 // Something that is to go wrong. Without a summary it only takes its time.

@@ -23,6 +23,13 @@ struct Line {
     gone_at: Option<Timestamp>,
 }
 
+impl Line {
+    /// Whether it is what an ARN names. In states some things have their short id, with which their ARN ends.
+    fn is(&self, arn: &str) -> bool {
+        self.id == arn || !self.id.is_empty() && arn.rsplit(['/', ':']).next() == Some(&self.id)
+    }
+}
+
 impl Ledger {
     /// Reads what [`Ledger::to_text`] wrote.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -36,7 +43,7 @@ impl Ledger {
     /// Follows a state: what is in it is there, and what is no longer in it is gone.
     pub(crate) fn follow(&mut self, state: &[InState], now: Timestamp) {
         let is = |line: &Line, one: &InState| line.address == one.address && line.id == one.id;
-        for line in &mut self.0 {
+        for line in self.0.iter_mut().filter(|line| !line.address.is_empty()) {
             let is_there = state.iter().any(|one| is(line, one));
             line.gone_at = if is_there { None } else { line.gone_at.or(Some(now)) };
         }
@@ -54,6 +61,21 @@ impl Ledger {
         });
     }
 
+    /// Follows what was found by its tag after everything in the state had gone, and says how much is left: neither was it
+    /// in a state that it is gone from, nor is it no longer found.
+    pub(crate) fn found(&mut self, ids: &[String], now: Timestamp) -> usize {
+        let in_no_state = |line: &Line| line.address.is_empty();
+        for line in self.0.iter_mut().filter(|line| in_no_state(line)) {
+            line.gone_at = if ids.contains(&line.id) { None } else { line.gone_at.or(Some(now)) };
+        }
+        for id in ids {
+            if !self.0.iter().any(|line| line.is(id)) {
+                self.0.push(Line { address: String::new(), kind: String::new(), id: id.clone(), gone_at: None });
+            }
+        }
+        self.0.iter().filter(|line| in_no_state(line) && line.gone_at.is_none()).count()
+    }
+
     /// How many of it are there.
     #[cfg(test)]
     fn left(&self) -> usize {
@@ -64,10 +86,10 @@ impl Ledger {
     pub(crate) fn shown(&self, request: &RunRequest, prices: &Table) -> Vec<Resource> {
         let shown = |line: &Line| Resource {
             address: line.address.clone(),
-            what: words_of(&line.kind).to_owned(),
+            what: if line.address.is_empty() { "something found by its tag" } else { words_of(&line.kind) }.to_owned(),
             id: line.id.clone(),
             gone_at: line.gone_at,
-            price: price(&line.kind, request, prices),
+            price: if line.address.is_empty() { Price::Unknown } else { price(&line.kind, request, prices) },
         };
         self.0.iter().map(shown).collect()
     }
@@ -117,6 +139,21 @@ mod tests {
         let lines: Vec<_> = ledger.0.iter().map(|line| (line.id.as_str(), line.gone_at)).collect();
         assert_eq!(lines, [("vpc-1", None), ("eip-1", Some(at(2))), ("eip-2", Some(at(3)))]);
         assert_eq!((ledger.left(), Ledger::parse(&ledger.to_text())), (1, Some(ledger)));
+    }
+
+    #[test]
+    fn what_is_found_by_its_tag_counts_unless_it_was_seen_to_go() {
+        let mut ledger = Ledger::default();
+        ledger.follow(&[one("aws_nat_gateway.this", "nat-1"), one("aws_vpc.this", "arn:aws:ec2:::vpc/vpc-1")], at(1));
+        ledger.follow(&[], at(2));
+        let lingering = ["arn:aws:ec2:eu-north-1:1:natgateway/nat-1", "arn:aws:ec2:::vpc/vpc-1"].map(str::to_owned);
+        assert_eq!(ledger.found(&lingering, at(3)), 0);
+
+        let volume = ["arn:aws:ec2:eu-north-1:1:volume/vol-1".to_owned()];
+        assert_eq!(ledger.found(&volume, at(4)), 1);
+        ledger.follow(&[], at(5));
+        assert_eq!(ledger.left(), 1, "it is in no state, and left all the same");
+        assert_eq!((ledger.found(&[], at(6)), ledger.left()), (0, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod access;
 mod engine;
+mod leftovers;
 mod outputs;
 mod state;
 mod teller;
@@ -148,7 +149,8 @@ impl Runner {
         let module = self.prepare()?;
         // From the moment on from which there may be something there is a ledger.
         if self.order.purpose == Purpose::Destroy && left.state.is_none() {
-            return if left.ledger.is_none() { Ok(None) } else { Err(state_lost().into()) };
+            let Some(ledger) = left.ledger else { return Ok(None) };
+            return self.destroy_without_state(key, ledger).await.map(|()| None);
         }
         let (book, teller) = (Arc::clone(&self.book), Arc::clone(&self.teller));
         let ledger = left.ledger.unwrap_or_else(Ledger::default);
@@ -173,7 +175,9 @@ impl Runner {
                 std::fs::write(path, file.text)?;
             }
             let module = self.folder.join(&self.order.module);
-            std::fs::write(module.join(VARIABLES_FILE), format!("{:#}", self.order.variables))?;
+            for folder in [&module, &self.folder.join(leftovers::MODULE)] {
+                std::fs::write(folder.join(VARIABLES_FILE), format!("{:#}", self.order.variables))?;
+            }
             Ok(module)
         };
         written().map_err(|error| {
@@ -214,6 +218,7 @@ impl Runner {
                     }
                     round += 1;
                 }
+                Ok(()) => return self.verify(state).await,
                 other => return other,
             }
         }
@@ -384,15 +389,6 @@ fn would_lose(kind: &str) -> Trouble {
              cluster and create it again.",
             cluster_provisioner_terraform::words_of(kind)
         ),
-    )
-}
-
-fn state_lost() -> Trouble {
-    Trouble::rejected(
-        "StateUnavailable",
-        "Something was begun in the cloud, and Terraform's state of it was lost, so that it is not known what there is. Nothing \
-         was deleted. Put the Secret of the run back from a backup; or delete in the cloud's console what has the tag \
-         kubeopera.io/cluster-id of this cluster, and then have KubeOpera give its infrastructure up.",
     )
 }
 

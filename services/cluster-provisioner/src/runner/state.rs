@@ -68,6 +68,17 @@ impl StateKeeper {
         self.book.write(Entry { ledger, ..Entry::default() }).await
     }
 
+    /// Writes down what is in the cloud and was in no state, and says how much of it that is; what was seen to go does not
+    /// count, as the cloud lists it for a while yet.
+    pub(super) async fn add(&self, found: &[String]) -> Result<usize, BookError> {
+        let mut kept = self.kept.lock().await;
+        let mut ledger = kept.ledger.clone();
+        let left = ledger.found(found, Timestamp::now());
+        self.book.write(Entry { ledger: Some(ledger.clone()), ..Entry::default() }).await?;
+        kept.ledger = ledger;
+        Ok(left)
+    }
+
     /// Keeps the state if the file is another than it was.
     pub(super) async fn keep_if_changed(&self) -> Result<(), BookError> {
         let is_kept = self.kept.lock().await.file == self.look();

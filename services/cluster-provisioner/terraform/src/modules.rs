@@ -20,6 +20,7 @@ macro_rules! files {
 
 /// All files of all modules. Each topology has one of its name.
 pub const MODULES: &[ModuleFile] = files! {
+    "aws-leftovers/main.tf"
     "aws-network/main.tf"
     "managed_eks/main.tf"
     "managed_eks/variables.tf"

@@ -29,8 +29,19 @@ async fn an_eks_cluster_is_created_by_the_real_provider_and_deleted_again() {
     let told = world.page().told.join("\n");
     assert!(told.contains("resources done"), "{told}");
 
-    assert_eq!(world.destroy(1).await, RunResult::Succeeded);
-    assert_eq!(world.known(), 0);
+    let volume = aws.make_volume(&format!("kubernetes.io/cluster/north-{}", world.request.cluster.short())).unwrap();
+    let RunResult::Failed(trouble) = world.destroy(1).await else { panic!("a disk is left") };
+    assert_eq!((world.known(), trouble.reason.as_str()), (0, "LeftInCloud"));
+    assert!(trouble.message.contains(&volume) && trouble.message.contains("1 more"), "{}", trouble.message);
+    let left = world.left();
+    assert!(left.len() == 1 && left[0].ends_with(&volume), "{left:?}");
+
+    aws.delete_volume(&volume).unwrap();
+    assert_eq!(world.destroy(2).await, RunResult::Succeeded);
+    assert_eq!(world.left(), [""; 0]);
+    // Its state is lost, and the cloud says that there is nothing.
+    world.page.lock().unwrap().state = None;
+    assert_eq!(world.destroy(3).await, RunResult::Succeeded);
 }
 
 #[tokio::test]

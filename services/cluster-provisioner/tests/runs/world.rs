@@ -202,6 +202,13 @@ impl World {
         self.page.lock().unwrap().clone()
     }
 
+    /// What the ledger has that is not gone.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let ledger = serde_json::to_value(self.page().ledger.unwrap()).unwrap();
+        let lines = ledger.as_array().unwrap().iter().filter(|line| line.get("gone_at").is_none());
+        lines.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+    }
+
     fn opened(&self, content: cluster_provisioner::Content, sealed: &[u8]) -> String {
         let key = Key::parse(self.request.cluster, &self.key).unwrap();
         String::from_utf8(key.open(content, sealed).unwrap()).unwrap()
