@@ -4,13 +4,17 @@
 use std::time::Duration;
 
 use host_cluster_controller_crd::Phase;
+use k8s_openapi::api::core::v1::PersistentVolume;
+use kube::{Api, api::PostParams};
 use serde_json::{Value, json};
 use stack::{JOB_IMAGE, JobImage, LocalCluster, PhaseLog, run};
 use testkit_terraform::Terraform;
 use tokio::process::Command;
 
 use crate::{
-    World, host_clusters,
+    World,
+    connect_existing::ready,
+    host_clusters,
     kubeconfigs::{field, token},
     options,
 };
@@ -27,6 +31,7 @@ async fn a_cluster_is_created_by_a_job_handed_to_flux_and_deleted_again_with_a_l
     let created = LocalCluster::up("stack-created", &[]).await.unwrap();
     let here = LocalCluster::up("stack-creating", &[]).await.unwrap();
     load_image(&here, &created).await;
+    bring_a_disk(&created).await;
     let mut options = options();
     options.arguments =
         ["--provisioner-image", JOB_IMAGE, "--provisioner-pull-policy", "Never"].map(str::to_owned).into();
@@ -41,7 +46,7 @@ async fn a_cluster_is_created_by_a_job_handed_to_flux_and_deleted_again_with_a_l
     let (status, card) = world.dashboard.post("create", &wanted).await.unwrap();
     assert_eq!(status, 201, "{card}");
     let id = card["id"].as_str().unwrap().to_owned();
-    let ready = world.ready().await;
+    let ready = ready(&world).await;
 
     assert_eq!(ready.spec.cluster_id, id);
     let seen = phases.phases();
@@ -108,6 +113,19 @@ async fn load_image(here: &LocalCluster, created: &LocalCluster) {
     };
     let folder = tempfile::tempdir().unwrap();
     here.load_images(&image.build(folder.path()).await.unwrap()).await.unwrap();
+}
+
+/// GKE brings its own disks; here there is one, for Prometheus.
+async fn bring_a_disk(created: &LocalCluster) {
+    let disk = json!({
+        "metadata": { "name": "disk" },
+        "spec": {
+            "capacity": { "storage": "1Ti" }, "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
+            "hostPath": { "path": "/tmp/stack-created-disk", "type": "DirectoryOrCreate" },
+        },
+    });
+    let disks = Api::<PersistentVolume>::all(created.client().await.unwrap());
+    disks.create(&PostParams::default(), &serde_json::from_value(disk).unwrap()).await.unwrap();
 }
 
 /// A service-account key as Google hands it out, of an account that nobody has.
