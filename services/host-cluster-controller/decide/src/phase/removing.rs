@@ -152,12 +152,11 @@ fn destroy(facts: &Facts) -> Result<Option<Step>, Obstacle> {
         return Err(no_provisioner().into());
     }
     match facts.seen.run.or_look(|| Thing::Run)? {
-        RunStatus::Destroyed => Ok(None),
         // There was a Job, and nobody has said what became of what it made.
         RunStatus::Absent if facts.previous.provisioning.as_ref().is_some_and(|run| run.job_name.is_some()) => {
             Err(run_forgotten().into())
         }
-        RunStatus::Absent => Ok(None),
+        RunStatus::Destroyed | RunStatus::Absent => Ok(None),
         RunStatus::Vanished { .. }
         | RunStatus::Running { .. }
         | RunStatus::Succeeded { .. }
