@@ -15,7 +15,7 @@ pub(crate) async fn of(clone: &Clone<'_>, lock: &Lock, paths: &[&str]) -> Folder
             Ok(text) if lock.wrote(path, &text) => drop(bases.insert(path.to_owned(), text)),
             Ok(_) => tracing::warn!(path, "the lock file names another text than was generated"),
             Err(failure) => {
-                tracing::warn!(path, %failure, "the text that an edited file was made from is not to be had")
+                tracing::warn!(path, %failure, "the text that an edited file was made from is not to be had");
             }
         }
     }
