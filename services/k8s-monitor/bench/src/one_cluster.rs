@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use futures::StreamExt;
+use http_body_util::BodyExt;
 use k8s_monitor::{Access, Engine};
 use k8s_monitor_contract::Monitor;
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -129,6 +130,7 @@ pub(crate) async fn watch(how: &str, kubeconfig_or_url: &str, pods: u32) -> anyh
     let kept: Box<dyn std::any::Any> = match how {
         "monitor" => Box::new(monitor(client, pods).await),
         "reflector" => Box::new(full_objects(client, pods).await),
+        "bytes" => Box::new(bytes_alone(client).await?),
         "idle" => Box::new(many_times(kubeconfig_or_url, pods).await?),
         other => bail!("{other}"),
     };
@@ -174,6 +176,28 @@ async fn many_times(kubeconfig: &str, times: u32) -> anyhow::Result<Engine> {
     }
     tokio::time::sleep(Duration::from_secs(20)).await;
     Ok(engine)
+}
+
+/// The same list of pods, of which nothing is read but its bytes: what the server alone takes to send it.
+async fn bytes_alone(client: Client) -> anyhow::Result<usize> {
+    const END: &[u8] = b"k8s.io/initial-events-end";
+    let path =
+        "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    let mut request = http::Request::new(kube::client::Body::empty());
+    *request.uri_mut() = path.parse()?;
+    let mut body = client.send(request).await?.into_body();
+    let (mut count, mut end) = (0, Vec::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        count += data.len();
+        // The bookmark at the end is smaller than what is looked at of each piece.
+        end.drain(..end.len().saturating_sub(END.len()));
+        end.extend_from_slice(data.get(data.len().saturating_sub(4096)..).unwrap_or_default());
+        if end.windows(END.len()).any(|window| window == END) {
+            return Ok(count);
+        }
+    }
+    bail!("the list has no end")
 }
 
 async fn full_objects(client: Client, pods: u32) -> (reflector::Store<Pod>, reflector::Store<Node>) {

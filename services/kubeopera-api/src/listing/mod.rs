@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use k8s_monitor_contract::{Glance, Listed, Setup};
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Mutex;
+use uuid::Uuid;
 use vocabulary::{ClusterId, ClusterLabels};
 
 pub(crate) use filter::{Filter, Selector};
@@ -27,6 +28,9 @@ use crate::{
     resources::observed::Observed,
     store::{clusters, clusters::Record, revisions},
 };
+
+/// Records that are in memory as a whole at a time.
+const AT_ONCE: u64 = 500;
 
 /// The clusters on record, in all their orders.
 pub(crate) struct Listing {
@@ -77,18 +81,21 @@ impl Listing {
         let seen = self.read().revision;
         // A database that was restored from a backup has its old numbers again.
         let from = seen.filter(|seen| *seen <= last).unwrap_or(-1);
-        let changed = clusters::changed_after(db, from).await?;
-        let mut news: Vec<_> = changed.iter().map(|record| record.id).collect();
-        let on_record = clusters::count(db).await?;
-        let known = {
+        let (mut after, mut news) = ((from, Uuid::max()), Vec::new());
+        loop {
+            let changed = clusters::changed_after(db, after, AT_ONCE).await?;
+            let Some(end) = changed.last().map(|record| (record.revision, record.id.uuid())) else { break };
+            after = end;
+            news.extend(changed.iter().map(|record| record.id));
             let mut index = self.write();
             for record in changed {
                 let resource = observed.resource(record.id);
                 let counted = index.rows.get(&record.id).and_then(|row| row.counted);
                 index.put(Row { counted, ..Row::of(record, resource.as_ref()) });
             }
-            index.rows.len()
-        };
+        }
+        let on_record = clusters::count(db).await?;
+        let known = self.read().rows.len();
         let left = if usize::try_from(on_record).is_ok_and(|count| count == known) && from >= 0 {
             None
         } else {

@@ -195,9 +195,14 @@ pub(crate) async fn by_ids(db: &impl ConnectionTrait, ids: &[ClusterId]) -> Resu
     rows.into_iter().map(Record::try_from).collect()
 }
 
-/// Clusters whose record is new or changed after a revision.
-pub(crate) async fn changed_after(db: &impl ConnectionTrait, revision: i64) -> Result<Vec<Record>, DbErr> {
-    let rows = Entity::find().filter(Column::Revision.gt(revision)).all(db).await?;
+/// At most `limit` clusters after a revision, and after an id among those of the same revision, in that order.
+pub(crate) async fn changed_after(
+    db: &impl ConnectionTrait,
+    (revision, id): (i64, Uuid),
+    limit: u64,
+) -> Result<Vec<Record>, DbErr> {
+    let mut changed = Entity::find().cursor_by((Column::Revision, Column::Id));
+    let rows = changed.after((revision, id)).first(limit).all(db).await?;
     rows.into_iter().map(Record::try_from).collect()
 }
 
