@@ -131,15 +131,26 @@ async fn twenty_at_once_connect_one_cluster_once(world: World) {
     let administrator = world.log_in("administrator").await;
     let file = kubeconfig(&[("north", "api.acme.com")]);
 
-    let request =
-        async |cookie: &str, key: &str, name: &str| world.connect_with_key(cookie, key, &wanted(name, &file)).await;
+    // Whoever finds the database too busy is told when to come back, and comes back.
+    let request = async |cookie: &str, key: &str, name: &str| {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let answer = world.connect_with_key(cookie, key, &wanted(name, &file)).await;
+            if answer.status != StatusCode::SERVICE_UNAVAILABLE || tries == 6 {
+                return answer;
+            }
+            assert!(answer.headers.contains_key(header::RETRY_AFTER), "{answer:?}");
+        }
+    };
     let keys: Vec<_> = (0..10).map(|n| format!("k{n}")).collect();
     let same = (0..10).map(|_| request(&operator, "k1", "north").boxed_local());
     let others = keys.iter().map(|key| request(&administrator, key, key).boxed_local());
     let answers = futures::future::join_all(same.chain(others).collect::<Vec<_>>()).await;
 
     let count = |status: u16| answers.iter().filter(|answer| answer.status.as_u16() == status).count();
-    assert_eq!(count(201), 1, "{answers:?}");
+    // The one who connected it may have been told to come back after that, and then finds it connected.
+    assert!(count(201) <= 1 && count(201) + count(200) > 0, "{answers:?}");
     assert_eq!(count(200) + count(409) + count(201), 20, "{answers:?}");
     assert_eq!(world.dump("clusters").await.len(), 1);
     assert_eq!(world.api_server.secrets().len(), 1, "a loser's Secret stayed");

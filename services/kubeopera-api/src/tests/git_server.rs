@@ -15,12 +15,18 @@ pub(super) struct GitServer(Arc<Mutex<State>>);
 struct State {
     tried: Vec<Destination>,
     answer: Option<RepositoryCheck>,
+    panics_with: Option<String>,
 }
 
 impl GitServer {
     /// What it was tried with since somebody asked last.
     pub(super) fn tried(&self) -> Vec<Destination> {
         std::mem::take(&mut self.0.lock().unwrap().tried)
+    }
+
+    /// The next try is a fault of ours.
+    pub(super) fn panic_with(&self, text: &str) {
+        self.0.lock().unwrap().panics_with = Some(text.to_owned());
     }
 
     /// What the next tries find.
@@ -40,6 +46,10 @@ impl GitOpsScaffolder for GitServer {
     }
 
     async fn check(&self, destination: &Destination) -> Result<RepositoryCheck, Trouble> {
+        let panics_with = self.0.lock().unwrap().panics_with.take();
+        if let Some(text) = panics_with {
+            panic!("{text}");
+        }
         let mut state = self.0.lock().unwrap();
         state.tried.push(destination.clone());
         let all_is_well = || RepositoryCheck {

@@ -1,9 +1,9 @@
 //! What a client can do to a listening KubeOpera: others do not notice.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, process::Stdio, time::Duration};
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
     task::JoinHandle,
 };
@@ -45,22 +45,30 @@ impl Served {
         self.ended.await.unwrap().unwrap();
     }
 
-    /// Sends a request and reads the answer until the connection ends. It may be reset when the answer is there.
     async fn exchange(&self, request: &[u8]) -> String {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let _ = stream.write_all(request).await;
-        let mut answer = Vec::new();
-        let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer));
-        let _ = read.await.expect("no answer");
-        String::from_utf8_lossy(&answer).into_owned()
+        exchange(self.address, request).await
     }
 
     async fn is_well(&self) {
-        let began = std::time::Instant::now();
-        let answer = self.exchange(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
+        is_well(self.address).await;
     }
+}
+
+/// Sends a request and reads the answer until the connection ends. It may be reset when the answer is there.
+async fn exchange(address: SocketAddr, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let _ = stream.write_all(request).await;
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer));
+    let _ = read.await.expect("no answer");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+async fn is_well(address: SocketAddr) {
+    let began = std::time::Instant::now();
+    let answer = exchange(address, b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
 }
 
 fn post(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
@@ -147,17 +155,125 @@ async fn bodies_are_never_unpacked_and_depth_ends_in_a_refusal() {
     served.end().await;
 }
 
-#[tokio::test]
-async fn five_hundred_silent_connections_keep_nobody_waiting() {
-    let world = World::on_sqlite().await;
-    let served = world.serve(Config::default()).await;
-    let mut silent = Vec::new();
-    for _ in 0..500 {
-        silent.push(TcpStream::connect(served.address).await.unwrap());
+/// Says to the process of a test that it is the server of [`what_they_do_costs_little_memory_and_others_no_time`].
+const IS_SERVER: &str = "KUBEOPERA_TEST_IS_SERVER";
+const SILENT: usize = 5_000;
+const MOST_MEMORY: u64 = 64 << 20;
+/// The machine does other things beside the tests, so that one comparison says little.
+const ROUNDS: usize = 8;
+
+/// KubeOpera in a process of its own, whose memory is its own as well.
+struct Process {
+    child: tokio::process::Child,
+    address: SocketAddr,
+}
+
+impl Process {
+    async fn start(test: &str) -> Self {
+        let mut child = tokio::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(IS_SERVER, "yes")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let listens = async {
+            while let Some(line) = said.next_line().await.unwrap() {
+                if let Some((_, address)) = line.split_once("listens at ") {
+                    return address.parse().unwrap();
+                }
+            }
+            panic!("the server did not start")
+        };
+        let address = tokio::time::timeout(Duration::from_secs(60), listens).await.expect("the server does not start");
+        Self { child, address }
     }
 
-    served.is_well().await;
+    /// The part of a process whose output this is: serves until nobody listens to it any more.
+    async fn be() {
+        let world = World::on_sqlite().await;
+        let served = world.serve(Config::default()).await;
+        println!("listens at {}", served.address);
+        let _ = tokio::task::spawn_blocking(|| std::io::Read::read(&mut std::io::stdin(), &mut [0])).await;
+        served.end().await;
+    }
 
-    drop(silent);
-    served.end().await;
+    /// A line of the kernel's about its memory, in bytes.
+    fn memory(&self, line: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        let line = status.lines().find_map(|one| one.strip_prefix(line)).unwrap();
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
+    /// Begins to look for the most memory it takes.
+    fn forget_peak(&self) {
+        std::fs::write(format!("/proc/{}/clear_refs", self.child.id().unwrap()), "5").unwrap();
+    }
+
+    /// What ninety-nine of a hundred requests of somebody else take at most, each on a connection of its own.
+    async fn p99_of_others(&self) -> Duration {
+        let mut took = Vec::new();
+        for _ in 0..300 {
+            let began = std::time::Instant::now();
+            is_well(self.address).await;
+            took.push(began.elapsed());
+        }
+        took.sort_unstable();
+        took[took.len() * 99 / 100]
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_they_do_costs_little_memory_and_others_no_time() {
+    if std::env::var_os(IS_SERVER).is_some() {
+        return Process::be().await;
+    }
+    // The server inherits it.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let all = rustix::process::Rlimit { current: limit.maximum, ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, all).unwrap();
+    let allowed = limit.maximum.map_or(SILENT, |most| usize::try_from(most).unwrap() - 500);
+    let process = Process::start("tests::hostile::what_they_do_costs_little_memory_and_others_no_time").await;
+    process.p99_of_others().await;
+    let before = process.memory("VmRSS");
+    process.forget_peak();
+
+    let deep = [br#"{"name":"#.as_slice(), "[".repeat(60_000).as_bytes()].concat();
+    let many = (0..10_000).map(|n| format!("X-{n}: v\r\n")).collect::<Vec<_>>().concat();
+    let many = format!("GET /livez HTTP/1.1\r\nHost: x\r\n{many}\r\n").into_bytes();
+    let large = post("/api/v1/session", "", &vec![b'x'; 8 << 20]);
+    for _ in 0..10 {
+        let loads = [post("/api/v1/session", "", &deep), many.clone(), large.clone(), large.clone()];
+        futures::future::join_all(loads.iter().map(|load| exchange(process.address, load))).await;
+    }
+    let mut compared = Vec::new();
+    let is_no_slower = async {
+        for _ in 0..ROUNDS {
+            let without = process.p99_of_others().await;
+            let mut silent = Vec::new();
+            for number in 0..SILENT.min(allowed) {
+                let mut stream = std::net::TcpStream::connect(process.address).unwrap();
+                // Every other one begins a head that never ends.
+                if number % 2 == 0 {
+                    let _ = std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nX-Slow: ");
+                }
+                silent.push(stream);
+            }
+            // All have been accepted.
+            is_well(process.address).await;
+            let with = process.p99_of_others().await;
+            compared.push((without, with));
+            if with < without * 2 {
+                return true;
+            }
+        }
+        false
+    };
+
+    assert!(is_no_slower.await, "p99 without and with {} silent connections: {compared:?}", SILENT.min(allowed));
+    let most = process.memory("VmHWM").saturating_sub(before);
+    assert!(most <= MOST_MEMORY, "{} MiB more than before, {compared:?}", most >> 20);
+    println!("{} silent connections: {compared:?}, {} KiB more", SILENT.min(allowed), most >> 10);
 }

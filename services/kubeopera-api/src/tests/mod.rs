@@ -12,6 +12,7 @@ mod cross_site;
 mod describe;
 mod elsewhere;
 mod events;
+mod foreign_ids;
 mod git_server;
 mod git_setting;
 mod hostile;

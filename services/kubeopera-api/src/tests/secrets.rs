@@ -30,6 +30,7 @@ async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
         let administrator = world.log_in("administrator").await;
         let token = make_token(&world, &administrator, &mut answers).await;
         save_credentials(&world, &administrator, &mut answers).await;
+        panic_in_a_handler(&world, &administrator, &mut answers).await;
         answers.push(world.call(Method::DELETE, "/api/v1/session", Some(&cookie)).await);
         let mut files = Vec::new();
         for file in std::fs::read_dir(world.folder.path()).unwrap() {
@@ -46,6 +47,8 @@ async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
     let files = String::from_utf8_lossy(&files);
     assert!(files.contains("argon2id"), "not the database");
     let said = format!("{answers:?}");
+    let fault = answers.iter().find(|answer| answer.status == 500).unwrap().json();
+    assert!(log.contains(fault["request_id"].as_str().unwrap()), "the fault cannot be found in the log");
     for (place, text) in [("log", log.as_str()), ("answers", said.as_str()), ("database", &files)] {
         for secret in ["CANARY", token, &access_token] {
             if let Some(at) = text.find(secret) {
@@ -54,6 +57,20 @@ async fn passwords_and_tokens_are_in_no_log_no_answer_and_no_file() {
             }
         }
     }
+}
+
+/// A fault of ours tells the id of its request and nothing else, and others are served on.
+async fn panic_in_a_handler(world: &World, cookie: &str, answers: &mut Vec<Answer>) {
+    const PATH: &str = "/api/v1/settings/git/check";
+    let credential = json!({"type": "basic", "password": "CANARY-git"});
+    let body = json!({"repository": {"url": "https://git.acme.com/x.git", "credential": credential}});
+    world.git.panic_with("CANARY-in-the-panic");
+
+    let panicked = world.change(Method::POST, PATH, cookie, &body).await;
+
+    assert_eq!((panicked.status.as_u16(), panicked.code().as_str()), (500, "internal_error"));
+    assert!(world.change(Method::POST, PATH, cookie, &body).await.status.is_success());
+    answers.push(panicked);
 }
 
 /// The one answer that shows the token is left out of what is swept.
