@@ -185,3 +185,115 @@ async fn events_are_ordered_by_last_occurrence_told_once_and_capped() {
     assert_eq!(seen.events.items.len(), 200);
     assert_eq!(seen.events.items[0].object.name, "pod-309");
 }
+
+/// What control planes answer that others run, or that are of one program: nothing that is hidden is taken for ill.
+#[tokio::test]
+async fn a_control_plane_without_a_fault_loses_nothing_whoever_runs_it() {
+    use Assessed::{ApiServer, ControllerManager, Etcd, Scheduler};
+    let forbidden = || json!({"kind": "Status", "status": "Failure", "code": 403}).to_string();
+    let lease = || {
+        let renewed = jiff::Timestamp::now().to_string();
+        json!({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": renewed}}).to_string()
+    };
+    let whole = "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\nreadyz check passed\n";
+    let without_etcd = "[+]ping ok\n[+]log ok\nreadyz check passed\n";
+    // Answer of /readyz, then whether Leases are there, hidden or forbidden; and what cannot be told.
+    let planes = [
+        ("kubeadm", (200, whole.to_owned()), Some((200, lease())), &[][..]),
+        ("k3s", (200, whole.to_owned()), None, &[Scheduler, ControllerManager]),
+        ("EKS", (200, without_etcd.to_owned()), Some((403, forbidden())), &[Scheduler, ControllerManager, Etcd]),
+        ("GKE", (403, forbidden()), None, &[ApiServer, Scheduler, ControllerManager, Etcd]),
+    ];
+    for (name, (status, readyz), leases, unknown) in planes {
+        let engine = Engine::default();
+        let cluster = healthy();
+        cluster.say("/readyz", status, readyz);
+        for path in [SCHEDULER, MANAGER] {
+            if let Some((status, text)) = &leases {
+                cluster.say(path, *status, text.clone());
+            }
+        }
+        // The retired way to ask would call all of them ill.
+        let ill = json!({"metadata": {"name": "scheduler"}, "conditions": [{"type": "Healthy", "status": "False"}]});
+        cluster.say("/api/v1/componentstatuses", 200, json!({"items": [ill]}).to_string());
+        let watched = Watched::of(&engine, cluster).await;
+
+        score(&engine, watched.id, 100.0).await;
+        let health = engine.cluster(watched.id).unwrap().health.clone().unwrap();
+        let told: Vec<_> = health.not_assessed.iter().map(|not| not.what).collect();
+        assert_eq!(told, [unknown, &[Assessed::Cpu, Assessed::Memory]].concat(), "{name}");
+        assert_eq!(watched.server.requests("/api/v1/componentstatuses"), 0);
+    }
+}
+
+#[tokio::test]
+async fn nodes_are_as_many_as_there_are_while_they_come_and_go() {
+    let engine = Engine::default();
+    let watched = Watched::well(&engine).await;
+    let names = ["one", "two", "three", "four", "five"];
+    for count in [3, 5, 2] {
+        for (number, name) in names.iter().enumerate() {
+            if number < count {
+                watched.cluster.put(NODES, node(name, &["Ready"]));
+            } else {
+                watched.cluster.delete(NODES, "", name);
+            }
+        }
+        let expected = NodeCount { total: count as u64, ready: count as u64 };
+        glance(&engine, watched.id, |glance| glance.nodes == Some(expected)).await;
+        assert_eq!(engine.cluster(watched.id).unwrap().nodes.as_ref().unwrap().len(), count, "list and detail agree");
+    }
+    // One that comes back under its name is one node.
+    watched.cluster.delete(NODES, "", "one");
+    watched.cluster.put(NODES, node("one", &[]));
+    glance(&engine, watched.id, |glance| glance.nodes == Some(NodeCount { total: 2, ready: 1 })).await;
+}
+
+#[tokio::test]
+async fn a_cluster_without_nodes_or_with_empty_ones_has_no_percentage() {
+    let engine = Engine::default();
+    let cluster = Cluster::default();
+    let forbidden = json!({"kind": "Status", "status": "Failure", "code": 403, "message": "CANARY"}).to_string();
+    cluster.say(METRICS, 403, forbidden);
+    let watched = Watched::of(&engine, cluster).await;
+    let seen = score(&engine, watched.id, 100.0).await;
+    assert_eq!(seen.nodes, Some(NodeCount { total: 0, ready: 0 }));
+
+    let mut empty = node("one", &["Ready"]);
+    empty["status"]["allocatable"] = json!({"cpu": "0", "memory": "NaN"});
+    watched.cluster.put(NODES, empty);
+    let seen = snapshot(&engine, watched.id, |snapshot| {
+        let usage = snapshot.usage.as_ref();
+        usage.is_some_and(|usage| {
+            usage.nodes == 1 && usage.not_measured.as_ref().is_some_and(|why| why.contains("may not"))
+        })
+    })
+    .await;
+    let usage = seen.usage.as_ref().unwrap();
+    assert_eq!((usage.cpu.percent_used(), usage.memory.percent_used()), (None, None));
+    let text = serde_json::to_string(&*seen).unwrap();
+    assert!(!text.contains("CANARY") && !text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+#[tokio::test]
+async fn of_very_many_events_the_latest_that_are_read_are_shown_and_it_is_said_that_there_are_more() {
+    let engine = Engine::default();
+    let cluster = healthy();
+    for number in 0..20_000 {
+        let time = format!("2026-01-{:02}T{:02}:{:02}:00Z", 1 + number / 1440, number / 60 % 24, number % 60);
+        cluster.put(
+            EVENTS,
+            json!({
+                "metadata": {"name": format!("e-{number:05}"), "namespace": "shop", "uid": format!("u-{number}")},
+                "involvedObject": {"kind": "Pod", "namespace": "shop", "name": format!("pod-{number}")},
+                "reason": "BackOff", "message": "again", "type": "Warning", "lastTimestamp": time,
+            }),
+        );
+    }
+    let watched = Watched::of(&engine, cluster).await;
+
+    let seen = snapshot(&engine, watched.id, |snapshot| !snapshot.events.items.is_empty()).await;
+    assert_eq!(seen.events.items.len(), 200);
+    assert!(seen.events.items.is_sorted_by(|one, next| one.last_seen >= next.last_seen));
+    assert!(seen.events.more > 9_000, "{}", seen.events.more);
+}
