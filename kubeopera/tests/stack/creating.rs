@@ -75,6 +75,10 @@ async fn a_cluster_is_created_by_a_job_handed_to_flux_and_deleted_again_with_a_l
     .await
     .unwrap();
 
+    // Its API still answers, as nothing but the stand-in knows that it is gone.
+    let within =
+        run(created.kubectl().args(["get", "services,persistentvolumeclaims", "-A", "-o", "wide"])).await.unwrap();
+    assert!(!within.contains("LoadBalancer") && !within.contains("persistentvolumeclaim/"), "{within}");
     let infrastructure = self::infrastructure(&world, &id).await;
     assert_eq!((&infrastructure["state"], &infrastructure["left"]), (&json!("destroyed"), &json!(0)));
     let resources = infrastructure["resources"].as_array().unwrap();

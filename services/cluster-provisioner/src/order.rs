@@ -10,6 +10,7 @@ use vocabulary::{ClusterId, Secret};
 const ORDER: &str = "order.json";
 const VARIABLES: &str = "terraform.tfvars.json";
 const KEY: &str = "key";
+const KUBECONFIG: &str = "kubeconfig";
 /// The credential, in the form that the cloud's own libraries read.
 pub(crate) const AWS_CREDENTIALS: &str = "aws-credentials";
 pub(crate) const GOOGLE_CREDENTIALS: &str = "google-credentials.json";
@@ -31,6 +32,8 @@ pub struct Order {
     pub key: Secret,
     /// Files with the credential, by name.
     pub credential: BTreeMap<&'static str, Secret>,
+    /// The way into the cluster that is to be deleted, if there is one.
+    pub kubeconfig: Option<Secret>,
 }
 
 /// The folder does not hold an order.
@@ -64,6 +67,7 @@ impl Order {
         // One value a line: Terraform quotes the line that an error is about.
         files.insert(VARIABLES, Secret::new(format!("{:#}", self.variables)));
         files.insert(KEY, self.key.clone());
+        files.extend(self.kubeconfig.clone().map(|kubeconfig| (KUBECONFIG, kubeconfig)));
         files
     }
 
@@ -86,6 +90,7 @@ impl Order {
             variables: serde_json::from_str(&text(VARIABLES)?).map_err(unreadable(VARIABLES))?,
             key: Secret::new(text(KEY)?),
             credential,
+            kubeconfig: text(KUBECONFIG).ok().map(Secret::new),
         })
     }
 }

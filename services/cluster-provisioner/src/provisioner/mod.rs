@@ -76,6 +76,7 @@ impl Provisioner {
             variables,
             key: self.key(cluster).await?,
             credential,
+            kubeconfig: if purpose == Purpose::Destroy { self.stored_kubeconfig(cluster).await? } else { None },
         };
         for (resource, object) in job::rights(cluster) {
             self.apply(resource, &object).await?;

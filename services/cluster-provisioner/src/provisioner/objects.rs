@@ -15,7 +15,7 @@ use vocabulary::{ClusterId, Secret, Trouble};
 
 use super::{DESTROY, Provisioner};
 use crate::{
-    book::{PROGRESS, REQUEST, RESULT, RUN, text_of},
+    book::{KUBECONFIG, PROGRESS, REQUEST, RESULT, RUN, text_of},
     job, names,
     record::Records,
     seal::Key,
@@ -84,6 +84,7 @@ impl Provisioner {
         if self.known_key(cluster).await?.is_some() { Err(book_lost(cluster)) } else { Ok(()) }
     }
 
+    /// Secrets in the namespace of the HostClusters.
     pub(super) fn keys(&self) -> Api<SecretObject> {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
@@ -136,6 +137,14 @@ impl Provisioner {
     pub(super) async fn take_back_order(&self, cluster: ClusterId) -> Result<(), Trouble> {
         let deleted = self.secrets().delete(&names::order(cluster), &DeleteParams::default()).await;
         gone(deleted.map(drop), "delete the Secret with the credential of the run")
+    }
+
+    /// The kubeconfig that the controller works with, whose token is kept fresh.
+    pub(super) async fn stored_kubeconfig(&self, cluster: ClusterId) -> Result<Option<Secret>, Trouble> {
+        let found = self.keys().get_opt(&cluster.kubeconfig_secret()).await;
+        let found = found.map_err(|error| trouble(Attempt("read the kubeconfig of the cluster"), &error))?;
+        let found = found.filter(|secret| is_marked(&secret.metadata, cluster));
+        Ok(found.and_then(|secret| text_of(&secret, KUBECONFIG)).map(Secret::new))
     }
 
     pub(super) async fn apply(&self, resource: &str, object: &Value) -> Result<(), Trouble> {

@@ -40,6 +40,8 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(5);
 pub trait Access: Send + Sync {
     /// A kubeconfig with a token of KubeOpera's own.
     async fn kubeconfig(&self, outputs: &Outputs) -> Result<Secret, Trouble>;
+    /// Deletes what was made from within a cluster and would outlive it. Gives up after a while; the error says what is left.
+    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble>;
 }
 
 /// By a service account on the cluster.
@@ -64,6 +66,10 @@ impl Access for ServiceAccountAccess {
                 Err(trouble) => return Err(trouble),
             }
         }
+    }
+
+    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble> {
+        super::within::clear(&valid(kubeconfig, self.allowed)?.client(Limits::default()).await?).await
     }
 }
 

@@ -9,6 +9,7 @@ mod leftovers;
 mod outputs;
 mod state;
 mod teller;
+mod within;
 
 use std::{
     path::{Path, PathBuf},
@@ -162,7 +163,10 @@ impl Runner {
         self.terraform(&module, &state, &["init", "-input=false", "-no-color"], None).await?;
         match self.order.purpose {
             Purpose::Create => self.create(&module, &state).await.map(Some),
-            Purpose::Destroy => self.destroy(&module, &state).await.map(|()| None),
+            Purpose::Destroy => {
+                self.clear().await?;
+                self.destroy(&module, &state).await.map(|()| None)
+            }
         }
     }
 
@@ -202,6 +206,21 @@ impl Runner {
         let kubeconfig = self.access.kubeconfig(&outputs).await?;
         let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
         Ok(key.seal(Content::Kubeconfig, kubeconfig.reveal().as_bytes()).map_err(|_| broken("KeyUnusable"))?)
+    }
+
+    /// Has the cluster take away what it made in the cloud itself. One that is dead is deleted all the same.
+    async fn clear(&self) -> Result<(), Stopped> {
+        let Some(kubeconfig) = &self.order.kubeconfig else { return Ok(()) };
+        self.tell("Deleting load balancers and disks from within the cluster.").await?;
+        tokio::select! {
+            cleared = self.access.clear(kubeconfig) => {
+                if let Err(trouble) = cleared {
+                    self.teller.say(&format!("The infrastructure is deleted all the same. {trouble}"));
+                }
+                Ok(())
+            }
+            () = self.stop.cancelled() => Err(stopped_from_outside().into()),
+        }
     }
 
     async fn destroy(&self, module: &Path, state: &StateKeeper) -> Result<(), Stopped> {

@@ -30,7 +30,10 @@ struct Told {
 impl Teller {
     /// For the run of an order.
     pub(super) fn of(order: &Order) -> Self {
-        Self { scrub: Scrub::of(order.credential.values().chain([&order.key])), told: Mutex::default() }
+        Self {
+            scrub: Scrub::of(order.credential.values().chain([&order.key]).chain(&order.kubeconfig)),
+            told: Mutex::default(),
+        }
     }
 
     /// Goes on behind what earlier runs said.

@@ -108,3 +108,31 @@ async fn the_credential_goes_with_its_job() {
     let owner = json!({ "apiVersion": "batch/v1", "kind": "Job", "name": job["metadata"]["name"], "uid": job["metadata"]["uid"] });
     assert_eq!(order["metadata"]["ownerReferences"], json!([owner]));
 }
+
+#[tokio::test]
+async fn only_a_run_that_deletes_is_given_the_way_into_its_own_cluster() {
+    let world = World::new();
+    let cluster = world.request.cluster;
+    let order = || {
+        let all = world.api_server.all("secrets");
+        all.into_iter().find(|one| one["data"]["order.json"].is_string()).map(|one| one["data"]["kubeconfig"].clone())
+    };
+    let kubeconfig = |of| {
+        json!({ "apiVersion": "v1", "kind": "Secret", "data": { "kubeconfig": "Q0FOQVJZ" },
+            "metadata": { "name": cluster.kubeconfig_secret(), "labels": { "kubeopera.io/cluster-id": of } } })
+    };
+    let path = format!("/api/v1/namespaces/kubeopera-system/secrets/{}", cluster.kubeconfig_secret());
+    world.api_server.put(&path, kubeconfig(cluster));
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    assert_eq!(order(), Some(json!(null)));
+
+    world.provisioner.ensure_destroyed(cluster).await.unwrap();
+    world.provisioner.ensure_destroyed(cluster).await.unwrap();
+    assert_eq!(order(), Some(json!("Q0FOQVJZ")));
+
+    world.api_server.put(&path, kubeconfig(vocabulary::ClusterId::random()));
+    world.ends("destroy-1", RunResult::Failed(Trouble::transient("StillInUse", "Something is in use."))).await;
+    world.provisioner.ensure_destroyed(cluster).await.unwrap();
+    world.provisioner.ensure_destroyed(cluster).await.unwrap();
+    assert_eq!(order(), Some(json!(null)), "another cluster's is not taken");
+}

@@ -84,6 +84,9 @@ impl Access for SayWhatCame {
             Outputs::Booting { .. } => panic!("asked too early"),
         }
     }
+    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble> {
+        Err(Trouble::transient("Unreachable", format!("{} does not answer.", kubeconfig.reveal())))
+    }
 }
 
 /// A cluster with its book.
@@ -149,6 +152,7 @@ impl World {
             variables,
             key: self.key.clone(),
             credential: self.credential.clone(),
+            kubeconfig: (purpose == Purpose::Destroy).then(|| Secret::new("a cluster that is dead")),
         }
     }
 
