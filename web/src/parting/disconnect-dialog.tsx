@@ -153,6 +153,9 @@ function Receipt({ query: { data, error, refetch } }: { query: UseQueryResult<Pa
 function Waiting() {
   return (
     <div className="skeletons mt-5 grid gap-2">
+      <p role="status" className="sr-only">
+        Loading what goes and what stays
+      </p>
       <Skeleton className="h-4 w-1/3" />
       <Skeleton className="h-4" />
       <Skeleton className="h-4 w-5/6" />
