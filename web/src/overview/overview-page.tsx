@@ -3,6 +3,7 @@ import { ArrowRight } from 'lucide-react'
 import type { Cluster } from '@/api/model'
 import { byAttention, toneOf } from '@/clusters/phases'
 import { StatusBadge } from '@/clusters/status-badge'
+import { Unknown } from '@/clusters/unknown'
 import { useFleet } from '@/clusters/use-fleet'
 import { Staleness } from '@/live/staleness'
 import { ProblemState } from '@/shell/page-states'
@@ -58,14 +59,10 @@ function Summary({ clusters }: { clusters: Cluster[] }) {
   return (
     <>
       <dl className="mt-6 grid grid-cols-2 gap-4 lg:grid-cols-4">
-        <Figure name="Clusters ready" value={`${count('ok')}`} of={`of ${clusters.length}`} />
-        <Figure name="Being set up" value={`${count('warn')}`} />
-        <Figure name="Failed" value={`${count('bad')}`} />
-        <Figure
-          name="Nodes ready"
-          value={known.length ? `${ready}` : '–'}
-          of={known.length ? `of ${nodes}` : undefined}
-        />
+        <Figure name="Clusters ready" value={count('ok')} of={clusters.length} />
+        <Figure name="Being set up" value={count('warn')} />
+        <Figure name="Failed" value={count('bad')} />
+        <Figure name="Nodes ready" value={known.length ? ready : null} of={nodes} />
       </dl>
       <section aria-labelledby="overview-clusters" className="mt-8">
         <div className="flex items-baseline justify-between">
@@ -106,13 +103,15 @@ function Summary({ clusters }: { clusters: Cluster[] }) {
   )
 }
 
-function Figure({ name, value, of }: { name: string; value: string; of?: string }) {
+function Figure({ name, value, of }: { name: string; value: number | null; of?: number }) {
   return (
     <Card className="px-5 py-4">
       <dt className="text-fg-3 text-ui">{name}</dt>
       <dd className="mt-1 font-semibold text-[1.625rem] tabular-nums leading-8 tracking-tight">
-        {value}
-        {of && <span className="ml-1.5 font-normal text-fg-3 text-sm tracking-normal">{of}</span>}
+        {value === null ? <Unknown /> : value.toLocaleString()}
+        {value !== null && of !== undefined && (
+          <span className="ml-1.5 font-normal text-fg-3 text-sm tracking-normal">of {of.toLocaleString()}</span>
+        )}
       </dd>
     </Card>
   )

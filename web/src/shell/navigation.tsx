@@ -46,7 +46,7 @@ export function Navigation({ onLeave }: { onLeave?: () => void }) {
                   <span className="flex-1">{label}</span>
                   {to === '/clusters' && failed > 0 && (
                     <span className="rounded-full border border-bad-line bg-bad-bg px-1.5 py-px font-semibold text-2xs text-bad-fg tabular-nums">
-                      {failed}
+                      {failed.toLocaleString()}
                       <span className="sr-only"> failed</span>
                     </span>
                   )}
