@@ -159,7 +159,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     });
     let repository = options.repository(&data, &client, &host.config).await?;
 
-    let mut scaffolding = gitops_scaffolder::Config::new(data.clones());
+    let mut scaffolding = gitops_scaffolder::Config::new(data.clones()).trusting(&repository.url);
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
     let provisioner = options.provisioner(&client, &auth, &prices);

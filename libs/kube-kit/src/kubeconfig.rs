@@ -18,11 +18,14 @@ use kube::{Client, Config};
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
-pub use self::{address::is_forbidden_host, validity::Validity};
 use self::{
     address::{is_forbidden, is_forbidden_name},
     file::{Cluster, File, NamedCluster, NamedUser, User},
     refusals::{refuse_in_cluster, refuse_in_user},
+};
+pub use self::{
+    address::{is_forbidden_address, is_forbidden_host},
+    validity::Validity,
 };
 use crate::client::{Limits, guarded};
 

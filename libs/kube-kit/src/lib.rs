@@ -20,7 +20,7 @@ pub use client::{Limits, guarded};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
 pub use kubeconfig::{
     Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig, Validity,
-    is_forbidden_host,
+    is_forbidden_address, is_forbidden_host,
 };
 pub use lease::{Leadership, Lease, LeaseTimes};
 pub use provider_id::provider_of;

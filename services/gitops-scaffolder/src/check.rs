@@ -24,7 +24,15 @@ struct No(Question, Trouble);
 
 impl Scaffolder {
     pub(crate) async fn check_repository(&self, destination: &Destination) -> Result<RepositoryCheck, Trouble> {
-        let access = self.access(destination)?;
+        let nothing_found =
+            || RepositoryCheck { answers: Vec::new(), branch: None, is_empty: None, offered_host_keys: Vec::new() };
+        let access = match self.access(destination).await {
+            Err(trouble) if ["GitAddressForbidden", "GitUnreachable"].contains(&trouble.reason.as_str()) => {
+                let answers = answers(Some(No(Question::Reach, trouble)));
+                return Ok(RepositoryCheck { answers, ..nothing_found() });
+            }
+            access => access?,
+        };
         // In a folder of its own, which goes with it: a repository that is only tried leaves nothing behind.
         let folder = tempfile::tempdir_in(self.config.work_dir.join("access"));
         let folder = folder.map_err(|error| local(&Failure::NotRun(error.to_string())))?;
@@ -37,8 +45,7 @@ impl Scaffolder {
         };
         clone.ensure().await.map_err(|failure| local(&failure))?;
 
-        let mut found =
-            RepositoryCheck { answers: Vec::new(), branch: None, is_empty: None, offered_host_keys: Vec::new() };
+        let mut found = nothing_found();
         let no = match ask(&clone, destination, &mut found).await {
             Ok(()) => None,
             // Not about the repository.
@@ -52,7 +59,7 @@ impl Scaffolder {
         {
             // Without them there is less to compare, and nothing else is lost.
             found.offered_host_keys =
-                host_keys::offered(&git, folder.path(), &destination.url).await.unwrap_or_default();
+                host_keys::offered(&git, folder.path(), &destination.url, access.address()).await.unwrap_or_default();
         }
         found.answers = answers(no);
         Ok(found)

@@ -15,6 +15,7 @@ use crate::{
         access::Access,
         clone::{Change, Clone, Tip, folder_of},
         program::Failure,
+        server,
         trouble::{self, Attempt, Refusal},
     },
     merge::{self, Changes, Folder},
@@ -56,7 +57,7 @@ impl From<Trouble> for Setback {
 
 impl Scaffolder {
     pub(crate) async fn ensure(&self, inputs: &TreeInputs, destination: &Destination) -> Result<WrittenTree, Trouble> {
-        let access = self.access(destination)?;
+        let access = self.access(destination).await?;
         let clone = self.clone_of(destination, &access);
         let turn = self.turn(&clone.folder).await;
         let _turn = turn.lock().await;
@@ -161,8 +162,10 @@ impl Scaffolder {
         Err(Trouble::bug("TreeUnsound", message))
     }
 
-    pub(crate) fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
-        Access::new(&destination.url, &destination.credential, &self.config.work_dir.join("access"))
+    pub(crate) async fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
+        let addresses = server::addresses(&destination.url, &self.config.trusted_hosts).await?;
+        let folder = self.config.work_dir.join("access");
+        Access::new(&destination.url, &addresses, &destination.credential, &folder)
             .map_err(|error| local(&Failure::NotRun(error.to_string())))
     }
 

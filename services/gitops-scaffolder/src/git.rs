@@ -5,4 +5,5 @@ pub(crate) mod clone;
 pub(crate) mod host_keys;
 pub(crate) mod left_behind;
 pub(crate) mod program;
+pub(crate) mod server;
 pub(crate) mod trouble;

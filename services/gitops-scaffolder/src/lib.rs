@@ -22,7 +22,7 @@ use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, RepositoryCheck, TreeInputs, TreeSeen, WrittenTree};
 use tokio::sync::Mutex;
-use vocabulary::{GitPath, Trouble};
+use vocabulary::{GitPath, GitUrl, Trouble};
 
 pub use gitops_scaffolder_tree::{Mirror, NotAMirror, Tree, TreeConfig, render};
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub mirror: Option<Mirror>,
     /// Who the commits are by.
     pub committer: Committer,
+    /// Hosts of repositories that may be anywhere, also on this machine: whoever starts KubeOpera names them.
+    pub trusted_hosts: Vec<String>,
     /// How long one exchange with a Git server may take in all.
     pub network_deadline: Duration,
 }
@@ -49,10 +51,18 @@ pub struct Committer {
 }
 
 impl Config {
+    /// Trusts the server of a repository.
+    #[must_use]
+    pub fn trusting(mut self, repository: &GitUrl) -> Self {
+        self.trusted_hosts.push(git::server::host_of(repository).to_owned());
+        self
+    }
+
     /// The usual set-up with its clones below `work_dir`.
     pub fn new(work_dir: PathBuf) -> Self {
         let committer = Committer { name: "KubeOpera".to_owned(), email: "bot@kubeopera.io".to_owned() };
-        Self { work_dir, mirror: None, committer, network_deadline: Duration::from_mins(1) }
+        let network_deadline = Duration::from_mins(1);
+        Self { work_dir, mirror: None, committer, trusted_hosts: Vec::new(), network_deadline }
     }
 }
 

@@ -17,7 +17,7 @@ impl Scaffolder {
         path: &GitPath,
         destination: &Destination,
     ) -> Result<TreeSeen, Trouble> {
-        let access = self.access(destination)?;
+        let access = self.access(destination).await?;
         let clone = self.clone_of(destination, &access);
         let turn = self.turn(&clone.folder).await;
         let _turn = turn.lock().await;

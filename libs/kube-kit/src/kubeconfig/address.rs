@@ -21,6 +21,11 @@ pub fn is_forbidden_host(url: &Url) -> bool {
     }
 }
 
+/// Whether an address is one that no URL of somebody's may lead to.
+pub fn is_forbidden_address(address: IpAddr) -> bool {
+    is_forbidden(address, KubeconfigOptions::default())
+}
+
 /// Names that lead into this machine or into the cluster KubeOpera itself runs on.
 pub(super) fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();

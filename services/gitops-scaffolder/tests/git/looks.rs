@@ -75,7 +75,7 @@ async fn another_generator_would_make_another_tree() {
     let inputs = inputs("prod");
     let written = stage.scaffolder("a").await.ensure_tree(&inputs, &stage.destination()).await.unwrap();
     let mirror = Mirror::new("registry.acme.com", false).unwrap();
-    let config = Config { mirror: Some(mirror), ..Config::new(stage.work_dir("b")) };
+    let config = Config { mirror: Some(mirror), ..stage.config("b") };
     let other = Scaffolder::new(config).await.unwrap();
 
     let seen = look(&stage, &other, &inputs).await.tree_hash.unwrap();

@@ -84,8 +84,14 @@ impl Stage {
 
     /// A scaffolder with a working folder of its own, as another process would have.
     pub(crate) async fn scaffolder(&self, name: &str) -> Scaffolder {
-        let config = Config { network_deadline: Duration::from_secs(20), ..Config::new(self.work_dir(name)) };
+        let config = Config { network_deadline: Duration::from_secs(20), ..self.config(name) };
         Scaffolder::new(config).await.unwrap()
+    }
+
+    /// Everything these tests serve is on this machine.
+    pub(crate) fn config(&self, name: &str) -> Config {
+        let here = "https://127.0.0.1/r.git".parse().unwrap();
+        Config::new(self.work_dir(name)).trusting(&here).trusting(&"https://localhost/r.git".parse().unwrap())
     }
 
     pub(crate) fn work_dir(&self, name: &str) -> PathBuf {

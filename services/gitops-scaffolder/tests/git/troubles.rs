@@ -105,7 +105,7 @@ async fn a_server_that_never_answers_is_left_and_no_git_stays_behind() {
     let stage = Stage::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/gitops.git", listener.local_addr().unwrap()).parse().unwrap();
-    let config = Config { network_deadline: Duration::from_millis(500), ..Config::new(stage.work_dir("a")) };
+    let config = Config { network_deadline: Duration::from_millis(500), ..stage.config("a") };
     let scaffolder = Scaffolder::new(config).await.unwrap();
 
     let trouble =
