@@ -31,7 +31,7 @@ impl Log {
             end -= 1;
         }
         let line = line.get(..end).unwrap_or_default();
-        self.text.push_str(&format!("{now:.0} {line}\n"));
+        self.text.extend([&format!("{now:.0}"), " ", line, "\n"]);
         if self.text.len() > LONGEST {
             let surplus = self.text.len() - LONGEST;
             let cut = self.text.bytes().skip(surplus).position(|byte| byte == b'\n').map_or(0, |end| surplus + end + 1);

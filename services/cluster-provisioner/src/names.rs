@@ -23,7 +23,7 @@ pub(crate) fn key(cluster: ClusterId) -> String {
     format!("hostcluster-{}-provision-key", cluster.short())
 }
 
-/// Name of the ConfigMap with what is kept of a cluster that is gone.
+/// Name of the `ConfigMap` with what is kept of a cluster that is gone.
 pub(crate) fn record(cluster: ClusterId) -> String {
     format!("{}-record", cluster.provision_job())
 }

@@ -1,4 +1,4 @@
-//! What is kept of clusters whose infrastructure is gone or given up: a ConfigMap for each, of the last hundred.
+//! What is kept of clusters whose infrastructure is gone or given up: a `ConfigMap` for each, of the last hundred.
 //!
 //! It says that there is nothing more to delete, so that whoever asks after a crash is told that, and what there was.
 

@@ -5,7 +5,9 @@ import { Problem } from '@/api/problem'
 import { remember } from '@/clusters/clusters'
 import { useShowCard } from '@/clusters/register'
 import { TextField } from '@/form/field'
+import { dollarsAndCents } from '@/format/numbers'
 import { providerName } from '@/format/provider'
+import { useProvisioning } from '@/provisioning/provisioning'
 import { RequestId } from '@/shell/page-states'
 import { Button } from '@/ui/button'
 import { Modal } from '@/ui/modal'
@@ -18,6 +20,7 @@ export default function DeleteDialog({ cluster, onClose }: { cluster: Cluster; o
   const { id, name, nodes, provider, region } = cluster
   const queryClient = useQueryClient()
   const showCard = useShowCard()
+  const { data: ledger } = useProvisioning(id)
   const form = useId()
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
@@ -31,7 +34,7 @@ export default function DeleteDialog({ cluster, onClose }: { cluster: Cluster; o
       showReceipt({
         tone: 'info',
         title: `Deleting ${name}`,
-        description: 'Its card shows how far that is, and goes when its infrastructure is gone.',
+        description: 'Its page lists what is gone and what is left. Its card goes when nothing is left.',
       })
     },
     onError: (error) => {
@@ -76,6 +79,13 @@ export default function DeleteDialog({ cluster, onClose }: { cluster: Cluster; o
           The network and load balancers in {providerName(provider)} {region}
         </li>
         <li>The data on its volumes, unless you have a copy elsewhere</li>
+        {ledger && ledger.left > 0 && (
+          <li>
+            {ledger.left.toLocaleString()} resources in the cloud in all, {dollarsAndCents(ledger.left_monthly)} a month
+            at list prices
+            {ledger.left_not_priced > 0 && `, ${ledger.left_not_priced.toLocaleString()} of them without a known price`}
+          </li>
+        )}
       </ul>
       {problem && problem.field !== 'name' && (
         <Notice tone="bad" role="alert" className="mt-4" title="It is not being deleted">

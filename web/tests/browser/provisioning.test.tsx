@@ -187,6 +187,18 @@ test('of a cluster that is gone the ledger and the log stay', async () => {
   await expect.element(section.getByRole('button', { name: 'Pause' })).not.toBeInTheDocument()
 })
 
+test('the dialog that asks whether to delete says how much there is and what it costs', async () => {
+  serving()
+  await open('/clusters/c-2')
+  await page.getByRole('button', { name: 'Actions for prod-payments-euw1' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
+  await expect
+    .element(page.getByRole('alertdialog'))
+    .toHaveTextContent(
+      '3 resources in the cloud in all, $73.00 a month at list prices, 1 of them without a known price',
+    )
+})
+
 test('what cannot be deleted is given up by name', async () => {
   const server = serving()
   const stuck = cluster({

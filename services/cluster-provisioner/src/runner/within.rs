@@ -28,8 +28,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(3);
 /// Deletes them and waits until they are gone.
 pub(super) async fn clear(client: &Client) -> Result<(), Trouble> {
     // Whatever would make them anew goes first. The cluster is deleted, so that nothing on it is needed any more.
-    delete::<Deployment>(client, |one| outside_of_system(one)).await?;
-    delete::<StatefulSet>(client, |one| outside_of_system(one)).await?;
+    delete::<Deployment>(client, outside_of_system).await?;
+    delete::<StatefulSet>(client, outside_of_system).await?;
     delete::<Service>(client, is_load_balancer).await?;
     delete::<PersistentVolumeClaim>(client, |_| true).await?;
     // A claim stays as long as a Pod has it.
