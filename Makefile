@@ -110,6 +110,13 @@ screenshots: web local-cluster
 bench: web local-cluster
 	@tools/bench
 
+# Both packages, as for `make bench`: chosen alone, one would have other features and all would be built again.
+## soak: twenty minutes in which pods are replaced all the time; memory has to stay where it is
+.PHONY: soak
+soak:
+	CARGO_TARGET_DIR=$(KUBEOPERA_CACHE)/bench nice cargo build --locked --release --package kubeopera-api-bench --package k8s-monitor-bench
+	$(KUBEOPERA_CACHE)/bench/release/k8s-monitor-bench soak 20
+
 ## generate: write the files that follow from code
 .PHONY: generate
 generate:

@@ -90,8 +90,8 @@ pub(crate) async fn soak(minutes: u32) -> anyhow::Result<()> {
     config.root_cert = Some(Vec::new());
     let _engine = monitor(guarded(config, Limits::default())?, PODS).await;
     replay.churn(REPLACED).await?;
-    // Maps and buffers grow once to what such a cluster needs.
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    // Maps and buffers grow once, in few steps, to what such a cluster needs.
+    tokio::time::sleep(Duration::from_mins(3)).await;
     let this = Process::this();
     let (before, processor, began) = (this.resident(), this.processor_time(), Instant::now());
     tokio::time::sleep(Duration::from_mins(minutes.into())).await;
