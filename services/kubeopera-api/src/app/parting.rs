@@ -58,8 +58,7 @@ impl Platform {
         self.permit(caller, Action::DisconnectCluster).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
         let part = async {
-            let phase = self.observed.resource(id).and_then(|resource| resource.status?.phase);
-            if phase == Some(Phase::Provisioning) && record.removing_since.is_none() {
+            if record.removing_since.is_none() && self.is_being_provisioned(&record).await? {
                 return Err(AppError::Busy);
             }
             if record.removing_since.is_some() && self.is_being_destroyed(id).await? {
@@ -115,10 +114,22 @@ impl Platform {
         if outbox::of(&self.db, &[id]).await?.iter().any(|entry| entry.due == Due::Destruction) {
             return Ok(true);
         }
-        // The resource itself and not what was last seen of it: the mark may be a moment old.
+        Ok(self.resource_itself(id).await?.is_some_and(|resource| is_marked(&resource)))
+    }
+
+    /// Whether KubeOpera makes the cluster, or is about to.
+    async fn is_being_provisioned(&self, record: &Record) -> Result<bool, AppError> {
+        if record.spec.mode == Mode::ConnectExisting {
+            return Ok(false);
+        }
+        let phase = self.resource_itself(record.id).await?.and_then(|resource| resource.status?.phase);
+        Ok(matches!(phase, Some(Phase::Pending | Phase::Provisioning)))
+    }
+
+    /// The resource and not what was last seen of it, which may be a moment old.
+    async fn resource_itself(&self, id: ClusterId) -> Result<Option<HostCluster>, AppError> {
         let resource = resources(&self.client).get_opt(&id.to_string()).await;
-        let resource = resource.map_err(|error| trouble(Attempt("read the HostCluster resource"), &error))?;
-        Ok(resource.is_some_and(|resource| is_marked(&resource)))
+        Ok(resource.map_err(|error| trouble(Attempt("read the HostCluster resource"), &error))?)
     }
 }
 

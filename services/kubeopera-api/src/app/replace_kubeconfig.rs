@@ -5,7 +5,7 @@
 
 use host_cluster_controller_crd::Mode;
 use kube_kit::Discovery;
-use service_kit::database::begin_write;
+use service_kit::database::{begin_write, is_unique_violation};
 use vocabulary::ClusterId;
 
 use super::{Caller, Platform, connect::chosen, doctor::Known};
@@ -55,24 +55,32 @@ impl Platform {
     ) -> Result<Kept, AppError> {
         let (usable, given) = chosen(kubeconfig, context)?;
         let discovery = self.look_through(&usable).await?;
-        self.confirm_same(record, &discovery).await?;
-        self.asked(caller, Action::ReplaceKubeconfig, record.id).await?;
+        let is_first_look = self.confirm_same(record, &discovery).await?;
+        let tx = begin_write(&self.db).await?;
+        if is_first_look {
+            match clusters::identify(&tx, record.id, &discovery.uid).await {
+                // Another cluster was connected meanwhile, and it is the one that this kubeconfig leads to.
+                Err(error) if is_unique_violation(&error) => return Err(another_cluster(record, "to another cluster")),
+                identified => identified?,
+            }
+        }
+        let object = Some(record.id.to_string());
+        audit::write(&tx, caller.actor(), Action::ReplaceKubeconfig, object, Outcome::Asked).await?;
+        tx.commit().await?;
         Ok(input_kubeconfig::replace(&self.client, record.id, &given).await?)
     }
 
-    /// The cluster at the other end has to be the one that is on record.
-    async fn confirm_same(&self, record: &Record, discovery: &Discovery) -> Result<(), AppError> {
+    /// The cluster at the other end has to be the one that is on record. `true` if nobody had looked which one that is.
+    async fn confirm_same(&self, record: &Record, discovery: &Discovery) -> Result<bool, AppError> {
         if record.kube_system_uid.as_ref() == Some(&discovery.uid) {
-            return Ok(());
+            return Ok(false);
         }
         let known = self.known_as(&discovery.uid).await?;
         // Taken on record from its resource, before anybody looked at which cluster it is.
         if record.kube_system_uid.is_none() && known.is_none() {
             let seen = self.observed.resource(record.id).and_then(|seen| seen.status?.cluster_uid);
             if seen.is_none_or(|uid| uid == discovery.uid) {
-                let tx = begin_write(&self.db).await?;
-                clusters::identify(&tx, record.id, &discovery.uid).await?;
-                return Ok(tx.commit().await?);
+                return Ok(true);
             }
         }
         let leads_to = match known {
@@ -80,13 +88,17 @@ impl Platform {
             Some(Known::Host) => "to the cluster that KubeOpera runs on".to_owned(),
             None => "to a cluster that KubeOpera does not know".to_owned(),
         };
-        let message = format!(
-            "This kubeconfig leads {leads_to}, which is another cluster than {}: its kube-system namespace has another \
-             UID. A cluster that was built anew is another one, too: disconnect the old one and connect it.",
-            record.name
-        );
-        Err(Finding::new("another_cluster", Some("kubeconfig".to_owned()), message).into())
+        Err(another_cluster(record, &leads_to))
     }
+}
+
+fn another_cluster(record: &Record, leads_to: &str) -> AppError {
+    let message = format!(
+        "This kubeconfig leads {leads_to}, which is another cluster than {}: its kube-system namespace has another UID. A \
+         cluster that was built anew is another one, too: disconnect the old one and connect it.",
+        record.name
+    );
+    Finding::new("another_cluster", Some("kubeconfig".to_owned()), message).into()
 }
 
 fn refuse_without_kubeconfig(record: &Record) -> Result<(), AppError> {
