@@ -1385,7 +1385,7 @@ export interface components {
             label: string;
             /** @description What it is. */
             type: components["schemas"]["CredentialType"];
-            /** @description Last four characters of the access key ID, of the role's ARN or of the key's ID; never of a secret. */
+            /** @description Last four characters of the access key ID, of the role's account or of the key's ID; never of a secret. */
             last_four: string;
             /**
              * Format: date-time

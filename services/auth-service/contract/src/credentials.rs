@@ -47,7 +47,7 @@ pub struct Credential {
     pub label: Label,
     /// What it is.
     pub kind: CredentialKind,
-    /// Last four characters of the access key ID, the role's ARN or the key's ID: never of a secret.
+    /// Last four characters of the access key ID, the role's account or the key's ID: never of a secret.
     pub last_four: String,
     /// When it was saved.
     pub created_at: Timestamp,

@@ -75,7 +75,7 @@ async fn a_credential_leaves_as_its_label_and_how_its_identifier_ends(world: Wor
         shown,
         [
             ("Google", CredentialKind::GcpServiceAccountKey, "beef"),
-            ("Role", CredentialKind::AwsAssumeRole, "pera"),
+            ("Role", CredentialKind::AwsAssumeRole, "9012"),
             ("Zurich", CredentialKind::AwsAccessKey, "D0WX"),
         ]
     );

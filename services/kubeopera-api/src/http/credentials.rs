@@ -46,7 +46,7 @@ pub(crate) struct Credential {
     /// What it is.
     #[serde(rename = "type")]
     type_: CredentialType,
-    /// Last four characters of the access key ID, of the role's ARN or of the key's ID; never of a secret.
+    /// Last four characters of the access key ID, of the role's account or of the key's ID; never of a secret.
     last_four: String,
     /// When it was saved.
     #[schema(value_type = String, format = DateTime)]

@@ -24,7 +24,7 @@ export function AuditSection({ filter, onFilter }: AuditSectionProps) {
       title="Audit log"
       about="Who did what, when and from where. Nothing in it can be changed or taken away."
       action={
-        <a href={exportHref(filter)} download="kubeopera-audit.jsonl" className={buttonClass('secondary')}>
+        <a href={exportHref(filter)} download="kubeopera-audit.ndjson" className={buttonClass('secondary')}>
           <Download aria-hidden />
           Export
         </a>
