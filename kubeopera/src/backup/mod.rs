@@ -100,14 +100,16 @@ pub(crate) async fn run(options: BackupOptions) -> anyhow::Result<()> {
     let data = DataFolder::beside_running(&options.storage.data_path())?;
     let database = options.storage.database(&data).await?;
     let keys = options.storage.given_keys(&data)?;
-    let secrets = match options.cluster.client().await? {
-        Some(client) => secrets::all(&client).await?,
-        None => Vec::new(),
+    let client = options.cluster.client().await?;
+    let secrets = async {
+        match &client {
+            Some(client) => Ok(secrets::all(client).await?),
+            None => Ok(Vec::new()),
+        }
     };
-    let kept = secrets.len();
-    let lines = make(&database, &keys, secrets, &options.to).await?;
+    let Made { lines, secrets } = make(&database, &keys, secrets, &options.to).await?;
     let path = options.to.display();
-    welcome::step(&format!("Wrote {lines} lines to {path}, {kept} Secrets of the cluster among them"));
+    welcome::step(&format!("Wrote {lines} lines to {path}, {secrets} Secrets of the cluster among them"));
     welcome::step(&format!(
         "It is of use only together with the encryption key {}, which is not in it: keep a copy of the key elsewhere",
         keys.in_use()
@@ -135,7 +137,7 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<()> {
     }
     let database = options.storage.database(&data).await?;
     let secrets = check(&keys, &options.from)?;
-    refuse_rows(&database).await?;
+    refuse_other_tables(&database, &head).await?;
     if let Some(client) = &client {
         host_cluster_controller::install(client).await?;
         for (name, kept) in secrets {
@@ -152,13 +154,21 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a backup of the database as it is at one moment.
+/// How much a backup holds.
+#[derive(Debug)]
+struct Made {
+    lines: u64,
+    secrets: usize,
+}
+
+/// Writes a backup of the database as it is at one moment. The Secrets are read after that moment, so that none is missing
+/// that a row names.
 async fn make(
     database: &DatabaseConnection,
     keys: &RootKeys,
-    secrets: Vec<(String, Kept)>,
+    secrets: impl Future<Output = anyhow::Result<Vec<(String, Kept)>>>,
     path: &Path,
-) -> anyhow::Result<u64> {
+) -> anyhow::Result<Made> {
     // Before, so that it is in the backup, and so that none is made without a trace.
     let entry = Entry::new(&Actor::KubeOpera, Action::MakeBackup, Outcome::Done);
     audit_log::note(database, entry).await.context("writing into the audit log that a backup is made")?;
@@ -172,6 +182,8 @@ async fn make(
         key: keys.in_use().to_string(),
         key_check: STANDARD.encode(keys.seal_for_backup(KEY_CHECK, KEY_CHECK.as_bytes())?),
     };
+    let secrets = secrets.await?;
+    let kept = secrets.len();
     let mut writing = Writing::begin(path, &head)?;
     for table in tables.iter().filter(|table| is_kept(table)) {
         let name = &table.name;
@@ -181,7 +193,7 @@ async fn make(
         let sealed = STANDARD.encode(keys.seal_for_backup(&name, &serde_json::to_vec(&kept)?)?);
         writing.add(&Line::Secret { secret: name, sealed })?;
     }
-    writing.finish()
+    Ok(Made { lines: writing.finish()?, secrets: kept })
 }
 
 /// Reads a whole backup and opens what is sealed. Nothing is changed.
@@ -223,20 +235,27 @@ async fn refuse_rows(database: &DatabaseConnection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the rows of a backup into an empty database: all or none.
-async fn put_back(database: &DatabaseConnection, path: &Path, cluster: Option<String>) -> anyhow::Result<u64> {
+/// Makes the tables and refuses what fits into others.
+async fn refuse_other_tables(database: &DatabaseConnection, head: &Head) -> anyhow::Result<()> {
     refuse_rows(database).await?;
     auth_service::migrate(database).await?;
     kubeopera_api::migrate(database).await?;
-    let (head, lines) = file::read(path)?;
     let tables = copy::tables(database).await?;
-    let tx = begin_write(database).await?;
-    if migrations(&tx, &tables).await? != head.migrations {
+    if migrations(&copy::begin_snapshot(database).await?, &tables).await? != head.migrations {
         bail!(
             "the backup was made by another version of KubeOpera. Restore it with that version, then start this one, which \
              brings it up to date"
         );
     }
+    Ok(())
+}
+
+/// Writes the rows of a backup into an empty database: all or none.
+async fn put_back(database: &DatabaseConnection, path: &Path, cluster: Option<String>) -> anyhow::Result<u64> {
+    let (head, lines) = file::read(path)?;
+    refuse_other_tables(database, &head).await?;
+    let tables = copy::tables(database).await?;
+    let tx = begin_write(database).await?;
     let by_name: HashMap<_, _> = tables.iter().map(|table| (table.name.as_str(), table)).collect();
     for name in MADE_BY_MIGRATIONS {
         copy::clear(&tx, by_name.get(name).with_context(|| format!("there is no table {name}"))?).await?;

@@ -101,7 +101,7 @@ async fn moves(from: &str, to: &str, folder: &Path) {
         }
     });
 
-    make(&used.database, &keys(), Vec::new(), &path).await.unwrap();
+    make(&used.database, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
     end.cancel();
     assert!(writing.await.unwrap() > 0, "nobody wrote meanwhile");
     let target = service_kit::database::open(to).await.unwrap();
@@ -144,7 +144,7 @@ async fn with_a_wrong_key_a_damaged_file_or_rows_in_the_database_nothing_is_chan
     let folder = tempfile::tempdir().unwrap();
     let used = Used::at(&sqlite(folder.path(), "used.db")).await;
     let path = folder.path().join("backup");
-    make(&used.database, &keys(), Vec::new(), &path).await.unwrap();
+    make(&used.database, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
 
     let other = RootKeys::parse(RootKeys::new_line().reveal().as_bytes()).unwrap();
     let refusal = check(&other, &path).err().unwrap().to_string();
@@ -182,7 +182,11 @@ async fn with_a_wrong_key_a_damaged_file_or_rows_in_the_database_nothing_is_chan
     let refusal = put_back(&target, &path, None).await.unwrap_err().to_string();
     assert!(refusal.contains("another version"), "{refusal}");
     assert!(
-        make(&used.database, &keys(), Vec::new(), &path).await.unwrap_err().to_string().contains("is there already")
+        make(&used.database, &keys(), async { Ok(Vec::new()) }, &path)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("is there already")
     );
 }
 
@@ -191,7 +195,7 @@ async fn in_place_of_a_lost_cluster_another_one_is_that_of_the_database() {
     let folder = tempfile::tempdir().unwrap();
     let used = Used::at(&sqlite(folder.path(), "used.db")).await;
     let path = folder.path().join("backup");
-    make(&used.database, &keys(), Vec::new(), &path).await.unwrap();
+    make(&used.database, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
     let target = service_kit::database::open(&sqlite(folder.path(), "target.db")).await.unwrap();
 
     put_back(&target, &path, Some("uid-of-another".to_owned())).await.unwrap();
@@ -248,7 +252,7 @@ async fn secrets_of_the_cluster_are_sealed_and_put_back_where_there_is_none_of_t
     let new = Arc::new(Mutex::new(vec![secret("kubeopera-system", "a", "Opaque", "younger")]));
 
     let kept = secrets::all(&cluster_with(old)).await.unwrap();
-    make(&used.database, &keys(), kept, &path).await.unwrap();
+    make(&used.database, &keys(), async { Ok(kept) }, &path).await.unwrap();
     let mut back = Vec::new();
     for (name, kept) in check(&keys(), &path).unwrap() {
         back.push((name.clone(), secrets::put_back(&cluster_with(Arc::clone(&new)), &name, kept).await.unwrap()));
