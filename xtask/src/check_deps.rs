@@ -144,7 +144,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("cluster-provisioner", &["testkit-terraform"]),
     ("audit-log", &["testkit-postgres"]),
     ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
-    ("k8s-monitor", &["stack", "testkit-hostile-api-server"]),
+    ("k8s-monitor", &["stack", "testkit-bench", "testkit-hostile-api-server"]),
     ("kubeopera-api", &["auth-service", "testkit-log", "testkit-oidc", "testkit-postgres"]),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres", "testkit-terraform"]),
