@@ -34,6 +34,8 @@ pub struct Order {
     pub credential: BTreeMap<&'static str, Secret>,
     /// The way into the cluster that is to be deleted, if there is one.
     pub kubeconfig: Option<Secret>,
+    /// UID of its kube-system namespace. On a cluster with another nothing is deleted.
+    pub cluster_uid: Option<String>,
 }
 
 /// The folder does not hold an order.
@@ -51,6 +53,8 @@ struct Written {
     run: String,
     destroys: bool,
     module: String,
+    #[serde(default)]
+    cluster_uid: Option<String>,
 }
 
 impl Order {
@@ -61,6 +65,7 @@ impl Order {
             run: self.run.clone(),
             destroys: self.purpose == Purpose::Destroy,
             module: self.module.clone(),
+            cluster_uid: self.cluster_uid.clone(),
         };
         let mut files = self.credential.clone();
         files.insert(ORDER, Secret::new(serde_json::json!(written).to_string()));
@@ -91,6 +96,7 @@ impl Order {
             key: Secret::new(text(KEY)?),
             credential,
             kubeconfig: text(KUBECONFIG).ok().map(Secret::new),
+            cluster_uid: written.cluster_uid,
         })
     }
 }

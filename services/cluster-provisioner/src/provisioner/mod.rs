@@ -77,6 +77,7 @@ impl Provisioner {
             key: self.key(cluster).await?,
             credential,
             kubeconfig: if purpose == Purpose::Destroy { self.stored_kubeconfig(cluster).await? } else { None },
+            cluster_uid: if purpose == Purpose::Destroy { self.cluster_uid(cluster).await? } else { None },
         };
         for (resource, object) in job::rights(cluster) {
             self.apply(resource, &object).await?;

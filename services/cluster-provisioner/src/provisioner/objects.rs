@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use cluster_provisioner_contract::RunRequest;
-use host_cluster_controller_crd::{NAMESPACE, PROVISIONING_NAMESPACE, is_marked, marks};
+use host_cluster_controller_crd::{HostCluster, NAMESPACE, PROVISIONING_NAMESPACE, is_marked, marks};
 use k8s_openapi::api::{batch::v1::Job, core::v1::Secret as SecretObject};
 use kube::{
     Api,
@@ -145,6 +145,14 @@ impl Provisioner {
         let found = found.map_err(|error| trouble(Attempt("read the kubeconfig of the cluster"), &error))?;
         let found = found.filter(|secret| is_marked(&secret.metadata, cluster));
         Ok(found.and_then(|secret| text_of(&secret, KUBECONFIG)).map(Secret::new))
+    }
+
+    /// Which cluster it is, as the controller has seen it.
+    pub(super) async fn cluster_uid(&self, cluster: ClusterId) -> Result<Option<String>, Trouble> {
+        let api: Api<HostCluster> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let found = api.get_opt(&cluster.to_string()).await;
+        let found = found.map_err(|error| trouble(Attempt("read the HostCluster"), &error))?;
+        Ok(found.and_then(|found| found.status?.cluster_uid))
     }
 
     pub(super) async fn apply(&self, resource: &str, object: &Value) -> Result<(), Trouble> {

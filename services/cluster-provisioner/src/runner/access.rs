@@ -40,8 +40,9 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(5);
 pub trait Access: Send + Sync {
     /// A kubeconfig with a token of KubeOpera's own.
     async fn kubeconfig(&self, outputs: &Outputs) -> Result<Secret, Trouble>;
-    /// Deletes what was made from within a cluster and would outlive it. Gives up after a while; the error says what is left.
-    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble>;
+    /// Deletes what was made from within a cluster and would outlive it, if it is the one with this UID. Gives up after a
+    /// while; the error says what is left.
+    async fn clear(&self, kubeconfig: &Secret, uid: &str) -> Result<(), Trouble>;
 }
 
 /// By a service account on the cluster.
@@ -68,8 +69,13 @@ impl Access for ServiceAccountAccess {
         }
     }
 
-    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble> {
-        super::within::clear(&valid(kubeconfig, self.allowed)?.client(Limits::default()).await?).await
+    async fn clear(&self, kubeconfig: &Secret, uid: &str) -> Result<(), Trouble> {
+        let client = valid(kubeconfig, self.allowed)?.client(Limits::default()).await?;
+        if kube_kit::cluster_uid(&client).await? != uid {
+            let message = "Another cluster answers at the address of this one, so that nothing was deleted on it.";
+            return Err(Trouble::rejected("AnotherCluster", message));
+        }
+        super::within::clear(&client).await
     }
 }
 

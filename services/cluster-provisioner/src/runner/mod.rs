@@ -210,10 +210,12 @@ impl Runner {
 
     /// Has the cluster take away what it made in the cloud itself. One that is dead is deleted all the same.
     async fn clear(&self) -> Result<(), Stopped> {
-        let Some(kubeconfig) = &self.order.kubeconfig else { return Ok(()) };
+        let Some((kubeconfig, uid)) = self.order.kubeconfig.as_ref().zip(self.order.cluster_uid.as_deref()) else {
+            return Ok(());
+        };
         self.tell("Deleting load balancers and disks from within the cluster.").await?;
         tokio::select! {
-            cleared = self.access.clear(kubeconfig) => {
+            cleared = self.access.clear(kubeconfig, uid) => {
                 if let Err(trouble) = cleared {
                     self.teller.say(&format!("The infrastructure is deleted all the same. {trouble}"));
                 }

@@ -84,7 +84,8 @@ impl Access for SayWhatCame {
             Outputs::Booting { .. } => panic!("asked too early"),
         }
     }
-    async fn clear(&self, kubeconfig: &Secret) -> Result<(), Trouble> {
+    async fn clear(&self, kubeconfig: &Secret, uid: &str) -> Result<(), Trouble> {
+        assert_eq!(uid, "uid-of-north");
         Err(Trouble::transient("Unreachable", format!("{} does not answer.", kubeconfig.reveal())))
     }
 }
@@ -153,6 +154,7 @@ impl World {
             key: self.key.clone(),
             credential: self.credential.clone(),
             kubeconfig: (purpose == Purpose::Destroy).then(|| Secret::new("a cluster that is dead")),
+            cluster_uid: Some("uid-of-north".to_owned()),
         }
     }
 
