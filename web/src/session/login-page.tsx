@@ -32,7 +32,10 @@ export function LoginPage({ sessionEnded, refused, next, newcomer, onLoggedIn }:
   )
   if (choosing)
     return (
-      <Page title="Choose a password" text="The printed password was good for this once. Choose one of your own.">
+      <Page
+        title="Choose a password"
+        text="The password you were given was good for this once. Choose one of your own."
+      >
         <NewPasswordForm {...choosing} onChanged={onLoggedIn} />
       </Page>
     )

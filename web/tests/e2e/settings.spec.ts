@@ -57,6 +57,7 @@ test('somebody new chooses another password, and is told what only others may do
   await typeInto(page, page.getByLabel('New password again', { exact: true }), `${PASSWORD} again`)
   await page.keyboard.press('Enter')
   await expect(page.getByText(/platform administrator/).first()).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Add a person' })).toHaveCount(0)
   await look(page, 'forbidden')
   await context.close()
 })

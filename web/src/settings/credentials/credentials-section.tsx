@@ -3,6 +3,7 @@ import { CircleCheck, CircleX, Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Credential } from '@/api/model'
 import { Problem } from '@/api/problem'
+import { isAdministrator, useRole } from '@/clusters/rights'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
 import { Confirm } from '@/ui/confirm'
@@ -18,6 +19,7 @@ import { ExternalId, type ExternalIdShown } from './external-id'
 type Asked = { what: 'add' } | { what: 'change' | 'delete'; credential: Credential }
 
 export function CredentialsSection() {
+  const administers = isAdministrator(useRole())
   const query = useQuery(credentialsQuery)
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<Asked>()
@@ -29,10 +31,12 @@ export function CredentialsSection() {
       title="Cloud credentials"
       about="With these, KubeOpera creates clusters on your cloud accounts. They are stored encrypted; only platform administrators see this page."
       action={
-        <Button look="primary" onClick={() => setAsked({ what: 'add' })}>
-          <Plus aria-hidden />
-          Add a credential
-        </Button>
+        administers && (
+          <Button look="primary" onClick={() => setAsked({ what: 'add' })}>
+            <Plus aria-hidden />
+            Add a credential
+          </Button>
+        )
       }
     >
       <Loaded query={query} what="credentials">

@@ -3,6 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { EllipsisVertical, UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import type { Person, Role } from '@/api/model'
+import { isAdministrator, useRole } from '@/clusters/rights'
 import { roleOrder, roles } from '@/session/roles'
 import { Ago } from '@/ui/ago'
 import { Button, buttonClass } from '@/ui/button'
@@ -21,6 +22,7 @@ const personActions = popup('menu', () => import('./person-actions'))
 type Asked = { what: 'reset' | 'disable'; person: Person } | { what: 'add' }
 
 export function PeopleSection() {
+  const administers = isAdministrator(useRole())
   const query = useQuery(peopleQuery)
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<Asked>()
@@ -31,10 +33,12 @@ export function PeopleSection() {
       title="People"
       about="Everybody who may log in, and what they may do."
       action={
-        <Button look="primary" onClick={() => setAsked({ what: 'add' })}>
-          <UserPlus aria-hidden />
-          Add a person
-        </Button>
+        administers && (
+          <Button look="primary" onClick={() => setAsked({ what: 'add' })}>
+            <UserPlus aria-hidden />
+            Add a person
+          </Button>
+        )
       }
     >
       <Loaded query={query} what="people">
