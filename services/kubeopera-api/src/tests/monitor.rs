@@ -295,20 +295,34 @@ async fn open_pages_are_told_which_clusters_changed_in_detail_though_their_rows_
 async fn every_number_about_a_cluster_is_the_same_wherever_it_is_shown(world: World) {
     world.start();
     let cookie = world.log_in("viewer").await;
-    let administrator = world.log_in("administrator").await;
-    let id = ready_cluster(&world, &administrator).await;
-    world.monitor.see(glance(id, 77.5));
-
-    let row = multi(&world, &cookie, |view| view["summary"]["degraded"] == 1).await["clusters"][0].clone();
-    let card = world.get(&format!("/api/v1/clusters/{id}"), &cookie).await.json();
-    let listed = world.get("/api/v1/clusters", &cookie).await.json()["items"][0].clone();
-    let detail = world.get(&format!("/api/v1/clusters/{id}/monitor"), &cookie).await.json();
-
-    for field in ["health", "nodes", "cpu", "memory", "cost"] {
-        assert_eq!(card[field], row[field], "{field}");
-        assert_eq!(listed[field], row[field], "{field}");
+    let mut ids = Vec::new();
+    for (number, points) in (0..20).zip([100.0, 77.5, 80.0, 79.5, 60.0, 59.5, 0.0].into_iter().cycle()) {
+        let name = format!("shop-{number}");
+        let id = world.cluster(&name, ("aws", "eu-north-1"), &json!({}), &json!({"phase": "Ready"})).await;
+        world.monitor.see(glance(id, points));
+        ids.push(id);
     }
-    assert_eq!(detail["usage"]["cpu"]["used"], row["cpu"]["used"]);
+    let is_whole = |view: &Value| view["summary"]["healthy"] == 6 && view["summary"]["degraded"] == 14;
+    let rows = multi(&world, &cookie, is_whole).await["clusters"].clone();
+    let listed = world.get("/api/v1/clusters?limit=100", &cookie).await.json()["items"].clone();
+    let metrics = world.get("/metrics", &cookie).await.text;
+    let of = |all: &Value, id: ClusterId| {
+        all.as_array().unwrap().iter().find(|one| one["id"] == id.to_string()).unwrap().clone()
+    };
+
+    for id in ids {
+        let row = of(&rows, id);
+        let card = world.get(&format!("/api/v1/clusters/{id}"), &cookie).await.json();
+        let detail = world.get(&format!("/api/v1/clusters/{id}/monitor"), &cookie).await.json();
+        for field in ["health", "nodes", "cpu", "memory", "cost"] {
+            assert_eq!(card[field], row[field], "{field}");
+            assert_eq!(of(&listed, id)[field], row[field], "{field}");
+        }
+        assert_eq!(detail["usage"]["cpu"]["used"], row["cpu"]["used"]);
+        let score = row["health"]["score"].as_f64().unwrap();
+        let told = format!("kubeopera_cluster_health_score{{cluster={},id=\"{id}\"}} {score}\n", row["name"]);
+        assert!(metrics.contains(&told), "{told}");
+    }
 }
 
 async fn a_cluster_that_was_not_read_yet_has_nulls_and_no_zeros(world: World) {
