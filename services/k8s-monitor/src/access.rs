@@ -5,7 +5,7 @@ use std::time::Duration;
 use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, is_marked};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
-use kube_kit::{Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
+use kube_kit::{Attempt, KubeconfigOptions, Limits, ValidKubeconfig, Validity, trouble};
 use vocabulary::{ClusterId, SecretName, Trouble};
 
 /// A page of 500 pods is 3 to 5 MB, and half as much again where they are large.
@@ -32,11 +32,11 @@ impl Access {
         Self(Way::Secret { management, name, cluster })
     }
 
-    /// A client. The kubeconfig is read and put through the allow-list anew: whoever may write Secrets must not be able to
+    /// A client, and how long its credential counts, where that is told. The kubeconfig is read and put through the allow-list anew: whoever may write Secrets must not be able to
     /// make KubeOpera act on something that was never checked.
-    pub(crate) async fn client(&self) -> Result<Client, Trouble> {
+    pub(crate) async fn client(&self) -> Result<(Client, Option<Validity>), Trouble> {
         let (management, name, cluster) = match &self.0 {
-            Way::Client(client) => return Ok(client.clone()),
+            Way::Client(client) => return Ok((client.clone(), None)),
             Way::Secret { management, name, cluster } => (management, name, cluster),
         };
         let secrets: Api<Secret> = Api::namespaced(management.clone(), NAMESPACE);
@@ -54,6 +54,7 @@ impl Access {
             return Err(Trouble::rejected("SecretNotPermitted", message));
         }
         let data = secret.data.unwrap_or_default();
-        ValidKubeconfig::in_secret(&whose, &data, KubeconfigOptions::default())?.client(LIMITS).await
+        let kubeconfig = ValidKubeconfig::in_secret(&whose, &data, KubeconfigOptions::default())?;
+        Ok((kubeconfig.client(LIMITS).await?, kubeconfig.validity()))
     }
 }

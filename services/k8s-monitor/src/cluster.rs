@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_monitor_contract::{CostTotal, Freshness, Glance, Snapshot};
 use k8s_monitor_health::ControlPlane;
 use kube::Client;
+use kube_kit::Validity;
 use prices::Table;
 use tokio::{
     sync::{Notify, watch},
@@ -213,16 +214,16 @@ impl Cluster {
 
     async fn reach(&self, access: &Access) {
         let mut pace = Pace::new();
-        let client = loop {
+        let (client, validity) = loop {
             pace.begin();
             match access.client().await {
-                Ok(client) => break client,
+                Ok(reached) => break reached,
                 Err(trouble) => self.fails(trouble),
             }
             pace.wait(None).await;
         };
         join!(
-            self.ask(&client),
+            self.ask(&client, validity),
             self.miss_renewals(),
             self.measure(&client),
             self.watch(&client),
@@ -243,7 +244,7 @@ impl Cluster {
     }
 
     /// Asks the API server how it is, time and again.
-    async fn ask(&self, client: &Client) {
+    async fn ask(&self, client: &Client, validity: Option<Validity>) {
         let mut version_asked: Option<Instant> = None;
         loop {
             self.rounds.send_modify(|rounds| rounds.begun += 1);
@@ -260,10 +261,14 @@ impl Cluster {
                     (if found.is_uneasy { UNEASY } else { ASKED_EVERY }, None)
                 }
                 Err(refusal) => {
-                    self.fails(refusal.trouble.clone());
+                    let why = match validity {
+                        Some(validity) => validity.explain(refusal.trouble, Timestamp::now()),
+                        None => refusal.trouble,
+                    };
+                    self.fails(why.clone());
                     let is_lost = self.state().standing.is_lost_for_long();
                     let pause = if is_lost { UNREACHABLE } else { DOUBTED };
-                    (pause.max(refusal.retry_after.unwrap_or_default()), Some(refusal.trouble))
+                    (pause.max(refusal.retry_after.unwrap_or_default()), Some(why))
                 }
             };
             self.rounds.send_modify(|rounds| {

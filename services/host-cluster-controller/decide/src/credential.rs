@@ -3,7 +3,6 @@
 
 use host_cluster_controller_crd::{ConditionType, CredentialKind, CredentialState, HostClusterStatus, ModeSpec};
 use jiff::{SignedDuration, Timestamp};
-use vocabulary::Trouble;
 
 use crate::{
     facts::{CredentialSeen, Facts},
@@ -12,10 +11,10 @@ use crate::{
 
 /// How long before its end a credential is said to expire soon. One that lives for less than three times as long is said to
 /// for the last third of its life.
-pub const WARNING: SignedDuration = SignedDuration::from_hours(14 * 24);
+pub(crate) const WARNING: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// Reason of a trouble, and of the event: the API server does not accept a credential that has ended.
-pub const EXPIRED: &str = "CredentialExpired";
+pub(crate) const EXPIRED: &str = "CredentialExpired";
 
 /// What the condition says.
 pub(crate) struct Said {
@@ -67,15 +66,6 @@ pub(crate) fn news(before: &HostClusterStatus, after: &HostClusterStatus) -> Opt
     };
     let said = after.conditions.iter().find(|one| one.type_ == ConditionType::CredentialValid.as_str())?;
     Some(Event { is_warning, reason: reason.to_owned(), note: said.message.clone() })
-}
-
-/// Why an API server does not accept a credential that ended at this time.
-pub fn expired(end: Timestamp) -> Trouble {
-    let when = moment(end);
-    Trouble::rejected(
-        EXPIRED,
-        format!("The credential of the kubeconfig expired at {when}. Replace the kubeconfig by one that is valid."),
-    )
 }
 
 fn soon_from(credential: &CredentialSeen, end: Timestamp) -> Timestamp {

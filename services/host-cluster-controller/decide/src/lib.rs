@@ -5,7 +5,7 @@
 
 mod conditions;
 mod copies;
-pub mod credential;
+mod credential;
 mod facts;
 mod identity;
 mod latch;

@@ -6,11 +6,11 @@ use std::{
 };
 
 use host_cluster_controller_crd::{LABEL_CLUSTER_ID, NAMESPACE, marked_for};
-use host_cluster_controller_decide::{Reach, Target, credential};
+use host_cluster_controller_decide::{Reach, Target};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret as SecretObject;
 use kube::{Api, Client};
-use kube_kit::{Applier, Attempt, KubeconfigOptions, Limits, ValidKubeconfig, trouble};
+use kube_kit::{Applier, Attempt, KubeconfigOptions, Limits, ValidKubeconfig, Validity, trouble};
 use tokio::sync::Mutex;
 use vocabulary::{ClusterId, Secret, SecretName, Trouble};
 
@@ -27,7 +27,7 @@ pub struct Connections {
 struct Kept {
     version: String,
     applier: Arc<Applier>,
-    expires_at: Option<Timestamp>,
+    validity: Option<Validity>,
 }
 
 impl Connections {
@@ -64,18 +64,16 @@ impl Connections {
         let client = kubeconfig.client(Limits::default()).await?;
         let applier = Arc::new(Applier::new(client, FIELD_MANAGER));
         kept = self.by_secret.lock().await;
-        let expires_at = kubeconfig.expires_at();
-        kept.insert(name.clone(), Kept { version, applier: Arc::clone(&applier), expires_at });
+        let validity = kubeconfig.validity();
+        kept.insert(name.clone(), Kept { version, applier: Arc::clone(&applier), validity });
         Ok(applier)
     }
 
-    /// What a failed call to a cluster means: a credential that is refused after its end is refused because of it. Before
-    /// that it is for the API server to say, whose clock counts.
+    /// What a failed call to a cluster means, if it is told by its credential (see [`Validity::explain`]).
     pub(crate) async fn explain(&self, target: &Target, trouble: Trouble) -> Trouble {
         let Reach::Kubeconfig(name) = &target.reach else { return trouble };
-        let end = self.by_secret.lock().await.get(name).and_then(|kept| kept.expires_at);
-        match end.filter(|end| trouble.reason == "Unauthorized" && *end <= Timestamp::now()) {
-            Some(end) => credential::expired(end),
+        match self.by_secret.lock().await.get(name).and_then(|kept| kept.validity) {
+            Some(validity) => validity.explain(trouble, Timestamp::now()),
             None => trouble,
         }
     }

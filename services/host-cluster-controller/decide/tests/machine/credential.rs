@@ -1,8 +1,9 @@
 //! A credential that ends: said before, said at the moment, and over when there is another.
 
 use host_cluster_controller_crd::CredentialKind;
-use host_cluster_controller_decide::{Report, Requeue, Way, credential};
+use host_cluster_controller_decide::{Fact, Report, Requeue, Way};
 use jiff::SignedDuration;
+use vocabulary::Trouble;
 
 use crate::scene::{Scene, TREE_HASH, ready, start};
 
@@ -52,11 +53,11 @@ fn a_credential_that_ends_is_told_two_weeks_before_at_its_end_and_when_it_is_rep
     assert_eq!(says(&scene), pair("False", "Expired"));
     assert_eq!((told(&over), scene.phase()), (vec![(true, "CredentialExpired")], "Ready"));
     scene = scene.later(15);
-    scene.seen.cluster = host_cluster_controller_decide::Fact::CouldNotTell(credential::expired(start()));
+    scene.seen.cluster = Fact::CouldNotTell(Trouble::rejected("CredentialExpired", "The credential has expired."));
     let (_, refused) = scene.pass();
     assert_eq!((told(&refused), scene.phase()), (vec![], "Ready"), "it was told at the moment");
     assert_eq!(scene.condition("Reachable"), pair("False", "CredentialExpired"));
-    assert!(scene.message().contains("expired at 2026-03-01 08:00:00 UTC"), "{}", scene.message());
+    assert!(scene.message().contains("The credential has expired."), "{}", scene.message());
 
     scene = scene.later(45).answering().with_token(Some(year), 2 * year);
     let (_, mended) = scene.pass();
@@ -90,7 +91,7 @@ fn one_that_does_not_tell_since_when_it_counts_is_told_two_weeks_before() {
 #[test]
 fn of_a_credential_that_does_not_tell_its_end_and_of_none_nothing_is_said() {
     let mut scene = healthy(Way::Connect).with_token(None, 0);
-    if let host_cluster_controller_decide::Fact::Seen(secrets) = &mut scene.seen.secrets {
+    if let Fact::Seen(secrets) = &mut scene.seen.secrets {
         secrets.credential.as_mut().unwrap().expires_at = None;
     }
     let (_, report) = scene.pass();
