@@ -66,6 +66,10 @@ impl axum::serve::Listener for Tls {
 
 /// Its address, and the certificate it shows.
 async fn started(calls: &Calls) -> (String, String) {
+    serve(Router::new().fallback(api_server).with_state(Arc::clone(calls))).await
+}
+
+async fn serve(router: Router) -> (String, String) {
     let _installed = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let shown = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivatePkcs8KeyDer::from(shown.signing_key.serialize_der()).into();
@@ -73,7 +77,6 @@ async fn started(calls: &Calls) -> (String, String) {
     let config = config.with_single_cert(vec![shown.cert.der().clone()], key).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("https://{}/", listener.local_addr().unwrap());
-    let router = Router::new().fallback(api_server).with_state(Arc::clone(calls));
     let tls = Tls { listener, acceptor: TlsAcceptor::from(Arc::new(config)) };
     tokio::spawn(async move { axum::serve(tls, router).await });
     (endpoint, STANDARD.encode(shown.cert.pem()))
@@ -138,4 +141,74 @@ async fn a_published_kubeconfig_that_acts_on_this_machine_or_leads_into_it_is_re
         assert!(refused.message.contains(field) && !refused.message.contains("CANARY"), "{refused:?}");
     }
     assert!(!mark.exists() && calls.lock().unwrap().is_empty());
+}
+
+/// A cluster with a load balancer and a disk, which it lets go of when they are deleted.
+async fn a_cluster(State(calls): State<Calls>, request: axum::extract::Request) -> impl IntoResponse {
+    let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+    let mut calls = calls.lock().unwrap();
+    calls.push((format!("{method} {path}"), Value::Null));
+    if method == "DELETE" {
+        return Json(json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200 }));
+    }
+    let is_there = |name: &str| !calls.iter().any(|(call, _)| call.starts_with("DELETE") && call.ends_with(name));
+    let named = |name: &str, namespace: &str, spec: Value| json!({ "metadata": { "name": name, "namespace": namespace }, "spec": spec });
+    let deployment = |name, namespace| named(name, namespace, json!({ "selector": {}, "template": {} }));
+    let items = match path.rsplit('/').next().unwrap() {
+        "kube-system" => return Json(json!({ "metadata": { "name": "kube-system", "uid": "uid-of-north" } })),
+        "deployments" => vec![deployment("traefik", "traefik"), deployment("ebs-csi-controller", "kube-system")],
+        "services" if is_there("/services/traefik") => vec![
+            named("traefik", "traefik", json!({ "type": "LoadBalancer" })),
+            named("kubernetes", "default", json!({ "type": "ClusterIP" })),
+        ],
+        "persistentvolumeclaims" => vec![named("data", "shop", json!({}))],
+        "pods" => vec![
+            named(
+                "db",
+                "shop",
+                json!({ "containers": [], "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }] }),
+            ),
+            named("web", "shop", json!({ "containers": [] })),
+        ],
+        "persistentvolumes" => {
+            let disk = |name: &str, policy: &str| json!({ "metadata": { "name": name }, "spec": { "persistentVolumeReclaimPolicy": policy } });
+            let kept = disk("kept", "Retain");
+            if is_there("/persistentvolumeclaims/data") { vec![disk("data", "Delete"), kept] } else { vec![kept] }
+        }
+        _ => vec![],
+    };
+    Json(json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": items }))
+}
+
+#[tokio::test]
+async fn a_cluster_lets_go_of_load_balancers_and_disks_and_no_other_cluster_is_touched() {
+    let calls = Calls::default();
+    let (endpoint, certificate_authority) =
+        serve(Router::new().fallback(a_cluster).with_state(Arc::clone(&calls))).await;
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "clusters": [{ "name": "c", "cluster": { "server": endpoint, "certificate-authority-data": certificate_authority } }],
+        "users": [{ "name": "u", "user": { "token": "CANARY-own" } }],
+        "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
+    });
+    let kubeconfig = Secret::new(kubeconfig.to_string());
+    let deleted = || -> Vec<String> {
+        let calls = calls.lock().unwrap();
+        calls.iter().filter_map(|(call, _)| call.strip_prefix("DELETE ").map(str::to_owned)).collect()
+    };
+
+    let refused = LOOPBACK.clear(&kubeconfig, "uid-of-south").await.unwrap_err();
+    assert_eq!((refused.reason.as_str(), deleted()), ("AnotherCluster", vec![]));
+
+    LOOPBACK.clear(&kubeconfig, "uid-of-north").await.unwrap();
+
+    assert_eq!(
+        deleted(),
+        [
+            "/apis/apps/v1/namespaces/traefik/deployments/traefik",
+            "/api/v1/namespaces/traefik/services/traefik",
+            "/api/v1/namespaces/shop/persistentvolumeclaims/data",
+            "/api/v1/namespaces/shop/pods/db",
+        ]
+    );
 }

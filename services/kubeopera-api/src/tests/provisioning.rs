@@ -149,9 +149,9 @@ async fn infrastructure_is_given_up_by_name_while_the_cluster_is_being_deleted_a
     let refused = world.change(Method::POST, &path, &operator, &json!({ "name": "cloud" })).await;
     assert_eq!(refused.code(), "forbidden");
 
-    let given_up = give_up("cloud").await;
+    let answer = give_up("cloud").await;
 
-    assert_eq!(given_up.status, StatusCode::ACCEPTED, "{given_up:?}");
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "{answer:?}");
     assert_eq!(*runs.given_up.lock().unwrap(), 1);
     let rows = world.told().await;
     let row = |outcome: &str| {
