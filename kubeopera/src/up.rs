@@ -145,11 +145,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let database = options.storage.database(&data).await?;
 
     // Nothing is served yet, so there is nothing to end in order.
-    let prepared = tokio::select! {
+    let (host, client, uid) = tokio::select! {
         prepared = prepare(&options, &database) => prepared?,
         () = shutdown.cancelled() => return Ok(()),
     };
-    let (host, client, uid) = prepared;
     let encryption_keys = options.storage.encryption_keys(&data, &database).await?;
     let auth =
         AuthService::open(database.clone(), encryption_keys).await?.with_clouds(options.cloud_addresses.clouds());
