@@ -7,9 +7,10 @@ use kube::{
     Api, Client,
     api::{Patch, PatchParams},
 };
+use reqwest::Method;
 use serde_json::{Value, json};
 use stack::LocalCluster;
-use tokio::time::Instant;
+use tokio::{process::Command, time::Instant};
 
 use crate::{World, options};
 
@@ -47,6 +48,8 @@ async fn two_clusters_are_compared_as_they_are_and_one_that_is_lost_is_shown_as_
     let lost = page(&world, id(&view, "host")).await;
     assert_eq!(lost["health"]["deductions"][0]["object"]["name"], "lost", "{lost}");
     assert_eq!(lost["nodes"][0]["ready"], false, "{lost}");
+
+    on_a_terminal(&world, &there, &view).await;
 
     // A refresh asks both at once and waits for neither more than two seconds.
     there.stop("kube-apiserver").await.unwrap();
@@ -94,6 +97,45 @@ async fn two_clusters_are_compared_as_they_are_and_one_that_is_lost_is_shown_as_
     })
     .await
     .unwrap();
+}
+
+/// The same numbers by `kubeopera report`, in each of its forms, and by `kubeopera health` without a server.
+async fn on_a_terminal(world: &World, there: &LocalCluster, view: &Value) {
+    let tomorrow = (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24)).to_string();
+    let wanted = json!({ "label": "terminal", "expires_at": tomorrow });
+    let made = world.dashboard.request(Method::POST, "/api/v1/tokens").json(&wanted).send().await.unwrap();
+    let made: Value = made.json().await.unwrap();
+    let report = async |output: &str| {
+        let mut command = Command::new(options().executable);
+        command
+            .args(["report", "--server", &world.program.address(), "--output", output])
+            .env("KUBEOPERA_TOKEN", made["secret"].as_str().unwrap());
+        stack::run(&mut command).await.unwrap()
+    };
+    let table = report("table").await;
+    let line = table.lines().find(|line| line.starts_with("there ")).unwrap();
+    assert!([" 97 ", " 1/1 "].iter().all(|part| line.contains(part)), "{table}");
+    assert!(table.contains("\n2 clusters: "), "{table}");
+    let json: Value = serde_json::from_str(&report("json").await).unwrap();
+    for name in ["there", "host"] {
+        assert_eq!(row(&json, name)["health"], row(view, name)["health"]);
+    }
+    let csv = report("csv").await;
+    assert!(csv.lines().any(|line| line.starts_with("host,") && line.contains(",95,green,0,1,")), "{csv}");
+    let mut refused = Command::new(options().executable);
+    refused.args(["report", "--server", &world.program.address()]).env("KUBEOPERA_TOKEN", "kubeopera_wrong");
+    let refusal = format!("{:#}", stack::run(&mut refused).await.unwrap_err());
+    assert!(refusal.contains("does not accept the token"), "{refusal}");
+
+    let health = async |output: &str| {
+        let mut command = Command::new(options().executable);
+        command.args(["health", "--output", output, "--kubeconfig"]).arg(there.kubeconfig());
+        stack::run(&mut command).await.unwrap()
+    };
+    let text = health("table").await;
+    assert!(text.contains("97 of 100 points, green") && text.contains("-3 ") && text.contains("ill"), "{text}");
+    let health: Value = serde_json::from_str(&health("json").await).unwrap();
+    assert_eq!((&health["health"]["score"], &health["health"]["deducted"]), (&json!(97.0), &json!(3.0)));
 }
 
 /// A node that nobody takes care of.
