@@ -9,7 +9,7 @@ test('disconnecting tells what goes and what stays, and ends with the receipt', 
   await pressOn(page, page.getByRole('button', { name: 'Actions for second' }))
   await expect(page.getByRole('menuitem', { name: 'Disconnect…' })).toBeVisible()
   await expect(page.getByRole('menuitem', { name: 'Delete…' }), 'KubeOpera did not create it').toHaveCount(0)
-  await look(page, 'menu', { menu: true })
+  await look(page, 'menu', { popup: true })
   await page.keyboard.press('Escape')
   await choose(page, 'Actions for second', 'Disconnect…')
   const dialog = page.getByRole('alertdialog')

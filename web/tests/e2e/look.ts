@@ -11,9 +11,9 @@ const ways = [
 
 /**
  * Looks at the page in each way: nothing scrolls sideways, no rule of WCAG 2.2 AA or of axe's best practices is broken. What
- * was seen is left in `test-results/pictures`, under its name. An open menu is outside of the page's landmarks.
+ * was seen is left in `test-results/pictures`, under its name. An open popup is outside of the page's landmarks.
  */
-export async function look(page: Page, name: string, { menu = false } = {}) {
+export async function look(page: Page, name: string, { popup = false } = {}) {
   const before = page.viewportSize()
   for (const { way, colorScheme, axe, ...size } of ways) {
     await page.setViewportSize(size)
@@ -23,7 +23,7 @@ export async function look(page: Page, name: string, { menu = false } = {}) {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     expect.soft(wide, `${name} scrolls sideways, ${way}`).toBeLessThanOrEqual(size.width)
     if (!axe) continue
-    const { violations } = await new AxeBuilder({ page }).disableRules(menu ? ['region'] : []).analyze()
+    const { violations } = await new AxeBuilder({ page }).disableRules(popup ? ['region'] : []).analyze()
     expect.soft(violations.map(({ id, nodes }) => `${name}, ${way}: ${id}: ${nodes[0]?.html}`)).toEqual([])
   }
   if (before) await page.setViewportSize(before)

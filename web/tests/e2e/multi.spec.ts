@@ -28,7 +28,7 @@ test('two clusters are compared in sum, side by side and as tiles', async ({ pag
     await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('End')
   await expect(tiles.and(page.locator(':focus'))).toHaveCount(1)
-  await look(page, 'multi-tile')
+  await look(page, 'multi-tile', { popup: true })
   const name = (await page.locator(':focus').getAttribute('aria-label'))?.split(':')[0] ?? ''
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(name)

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Credential } from '@/api/model'
 import { Problem } from '@/api/problem'
 import { isAdministrator, useRole } from '@/clusters/rights'
+import { useFleet } from '@/clusters/use-fleet'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
 import { Confirm } from '@/ui/confirm'
@@ -88,6 +89,8 @@ export function CredentialsSection() {
 function CredentialRow({ credential, onAsk }: { credential: Credential; onAsk: (asked: Asked) => void }) {
   const { id, label, type, last_four, changed_at, clusters } = credential
   const check = useMutation({ mutationFn: () => checkCredential(id) })
+  const fleet = useFleet().data?.items
+  const names = clusters.map((used) => fleet?.find((cluster) => cluster.id === used)?.name ?? used)
   return (
     <Row
       title={
@@ -98,7 +101,7 @@ function CredentialRow({ credential, onAsk }: { credential: Credential; onAsk: (
       facts={
         <>
           <span className="font-mono">····{last_four}</span>, saved <Ago at={changed_at} />
-          {clusters.length > 0 ? `, in use by ${clusters.join(', ')}` : ', not in use'}
+          {names.length > 0 ? `, in use by ${names.join(', ')}` : ', not in use'}
         </>
       }
       actions={
