@@ -280,7 +280,7 @@ async fn the_host_is_never_deleted_but_let_go_of_and_registered_again_while_othe
         going.filter_map(names).collect::<Vec<_>>()
     };
     until("it is being deleted", async || (!being_deleted().is_empty()).then_some(())).await;
-    assert_eq!(being_deleted(), [id.clone()]);
+    assert_eq!(being_deleted(), std::slice::from_ref(&id));
     world.api_server.delete(&id);
     until("the record is gone", async || (world.dump("clusters").await.len() == 1).then_some(())).await;
 
