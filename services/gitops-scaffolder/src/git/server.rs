@@ -110,7 +110,7 @@ mod tests {
         let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
         let found = tokio::net::lookup_host((name.as_str(), 443)).await.map(|all| all.map(|one| one.ip()).collect());
         let found: Vec<IpAddr> = found.unwrap_or_default();
-        let leads_here = found.iter().any(|address| address.is_loopback());
+        let leads_here = found.iter().any(IpAddr::is_loopback);
 
         let told = reason(&format!("https://{name}/x.git"), &[]).await;
 
