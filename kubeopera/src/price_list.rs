@@ -162,9 +162,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let from = folder.path().join("file.json");
         let data = || DataPath { data: Some(folder.path().join("data")) };
-        let update = |cloud, date: Option<&str>| {
-            let date = date.map(str::to_owned);
-            run(PricesCommand::Update { data: data(), from: from.clone(), cloud, date })
+        let update = |cloud, day: Option<&str>| {
+            run(PricesCommand::Update { data: data(), from: from.clone(), cloud, date: day.map(str::to_owned) })
         };
         // As https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AWSELB/current/eu-north-1/index.json is made.
         let offers = r#"{"formatVersion": "v1.0", "offerCode": "AWSELB", "publicationDate": "2026-11-20T10:00:00Z",

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use gitops_scaffolder::{
     TreeConfig,
-    checkout::{Checkout, Upgrade},
+    checkout::{Checkout, FileChange, Upgrade},
     render,
 };
 use gitops_scaffolder_contract::{Origin, Present, TreeInputs};
@@ -154,16 +154,13 @@ async fn diff(folder: &Path) -> anyhow::Result<u8> {
 
 /// The remarks are comments between the diffs, which every reader of diffs passes over.
 fn for_people(upgrade: &Upgrade) -> String {
-    let mut text = String::new();
-    for path in &upgrade.conflicts {
-        let path = plain(path);
-        text += &format!("# {path} stays as it was edited: KubeOpera's change is to the same lines.\n");
-    }
-    for path in upgrade.kept_edits.iter().filter(|path| !upgrade.conflicts.contains(path)) {
-        text += &format!("# {} was edited; the edit stays.\n", plain(path));
-    }
-    text.extend(upgrade.files.iter().map(gitops_scaffolder::checkout::FileChange::diff));
-    text
+    let kept = upgrade.kept_edits.iter().filter(|path| !upgrade.conflicts.contains(path));
+    let conflicts = upgrade
+        .conflicts
+        .iter()
+        .map(|path| format!("# {} stays as it was edited: KubeOpera's change is to the same lines.\n", plain(path)));
+    let kept = kept.map(|path| format!("# {} was edited; the edit stays.\n", plain(path)));
+    conflicts.chain(kept).chain(upgrade.files.iter().map(FileChange::diff)).collect()
 }
 
 fn lint(folder: &Path) -> anyhow::Result<u8> {

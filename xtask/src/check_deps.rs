@@ -102,10 +102,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    (
-        "k8s-monitor-bench",
-        &["k8s-monitor", "k8s-monitor-contract", "kube-kit", "testkit-bench", "vocabulary"],
-    ),
+    ("k8s-monitor-bench", &["k8s-monitor", "k8s-monitor-contract", "kube-kit", "testkit-bench", "vocabulary"]),
     (
         "kubeopera",
         &[

@@ -31,10 +31,7 @@ async fn no_secret_is_anywhere_but_where_it_belongs_however_much_is_logged() {
     let given = folder.path().join("given");
     tokio::fs::create_dir(&given).await.unwrap();
     let mut canaries = Vec::new();
-    let mut canary = |name: &'static str, value: &str| -> String {
-        canaries.push(Canary { name, value: value.to_owned() });
-        value.to_owned()
-    };
+    let mut canary = note_into(&mut canaries);
 
     let client_secret = given.join("client-secret");
     tokio::fs::write(&client_secret, canary("the client secret", "CANARY client/secret+oidc=4711")).await.unwrap();
@@ -61,47 +58,8 @@ async fn no_secret_is_anywhere_but_where_it_belongs_however_much_is_logged() {
     let world = World::on(here, loud).await;
     let person = &world.dashboard;
 
-    // People, sessions and tokens.
-    canary("the session", person.session().unwrap());
-    let password = canary("a person's password", "CANARY pass/word+of=carol 5f");
-    let carol = json!({ "username": "carol", "role": "operator", "password": password });
-    told(person, Method::POST, "/api/v1/users", &carol, StatusCode::CREATED).await;
-    let wrong = canary("a password that is wrong", "CANARY wrong&password=19c");
-    let carol = json!({ "username": "carol", "password": wrong });
-    told(person, Method::POST, "/api/v1/session", &carol, StatusCode::UNAUTHORIZED).await;
-    let mangled = canary("a password in a body that is no JSON", "CANARY-mangled-81d7b2aa");
-    let body = format!("{{\"username\": \"carol\", \"password\": \"{mangled}");
-    let answer = person.request(Method::POST, "/api/v1/session").header("content-type", "application/json").body(body);
-    let answer = answer.send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
-    assert!(!answer.text().await.unwrap().contains(&mangled), "the answer repeats the body");
-    let tomorrow = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
-    let wanted = json!({ "label": "CI", "expires_at": tomorrow });
-    let made = told(person, Method::POST, "/api/v1/tokens", &wanted, StatusCode::CREATED).await;
-    canary("an access token", made["secret"].as_str().unwrap());
-
-    // Clouds, none of which can be reached.
-    let aws = canary("the AWS secret", "CANARYaws/+0123456789abcdefghijklmnopqrs");
-    let aws = json!({ "label": "aws", "secret": { "type": "aws_access_key", "access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": aws } });
-    saved(person, &aws).await;
-    let rsa = stack::run(Command::new("openssl").args([
-        "genpkey",
-        "-quiet",
-        "-algorithm",
-        "RSA",
-        "-pkeyopt",
-        "rsa_keygen_bits:2048",
-    ]))
-    .await
-    .unwrap();
-    canary("the GCP key", rsa.lines().nth(5).unwrap());
-    let key = json!({
-        "type": "service_account", "project_id": "acme-prod", "private_key_id": "0123456789abcdef0123456789abcdef01234567",
-        "private_key": rsa, "client_email": "kubeopera@acme-prod.iam.gserviceaccount.com", "client_id": "1234567890",
-        "token_uri": "https://oauth2.googleapis.com/token",
-    });
-    saved(person, &json!({ "label": "gcp", "secret": { "type": "gcp_service_account_key", "key": key.to_string() } }))
-        .await;
+    people_sessions_and_tokens(person, &mut canary).await;
+    clouds_that_cannot_be_reached(person, &mut canary).await;
 
     // The cluster KubeOpera runs on, all the way; then another one, with all that would go there.
     person.register().await.unwrap();
@@ -140,7 +98,60 @@ async fn no_secret_is_anywhere_but_where_it_belongs_however_much_is_logged() {
     told(person, Method::PUT, &format!("{path}/kubeconfig"), &body, StatusCode::OK).await;
     reached_by(&world, &path, "client_certificate").await;
 
+    drop(canary);
     canaries::are_nowhere_at_all(&world, canaries, &there, &temporary).await;
+}
+
+/// Notes a secret that will be looked for, and gives it back.
+fn note_into(canaries: &mut Vec<Canary>) -> impl FnMut(&'static str, &str) -> String {
+    |name, value| {
+        canaries.push(Canary { name, value: value.to_owned() });
+        value.to_owned()
+    }
+}
+
+async fn people_sessions_and_tokens(person: &Dashboard, canary: &mut impl FnMut(&'static str, &str) -> String) {
+    canary("the session", person.session().unwrap());
+    let password = canary("a person's password", "CANARY pass/word+of=carol 5f");
+    let carol = json!({ "username": "carol", "role": "operator", "password": password });
+    told(person, Method::POST, "/api/v1/users", &carol, StatusCode::CREATED).await;
+    let wrong = canary("a password that is wrong", "CANARY wrong&password=19c");
+    let carol = json!({ "username": "carol", "password": wrong });
+    told(person, Method::POST, "/api/v1/session", &carol, StatusCode::UNAUTHORIZED).await;
+    let mangled = canary("a password in a body that is no JSON", "CANARY-mangled-81d7b2aa");
+    let body = format!("{{\"username\": \"carol\", \"password\": \"{mangled}");
+    let answer = person.request(Method::POST, "/api/v1/session").header("content-type", "application/json").body(body);
+    let answer = answer.send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+    assert!(!answer.text().await.unwrap().contains(&mangled), "the answer repeats the body");
+    let tomorrow = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
+    let wanted = json!({ "label": "CI", "expires_at": tomorrow });
+    let made = told(person, Method::POST, "/api/v1/tokens", &wanted, StatusCode::CREATED).await;
+    canary("an access token", made["secret"].as_str().unwrap());
+}
+
+async fn clouds_that_cannot_be_reached(person: &Dashboard, canary: &mut impl FnMut(&'static str, &str) -> String) {
+    let aws = canary("the AWS secret", "CANARYaws/+0123456789abcdefghijklmnopqrs");
+    let aws = json!({ "label": "aws", "secret": { "type": "aws_access_key", "access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": aws } });
+    saved(person, &aws).await;
+    let rsa = stack::run(Command::new("openssl").args([
+        "genpkey",
+        "-quiet",
+        "-algorithm",
+        "RSA",
+        "-pkeyopt",
+        "rsa_keygen_bits:2048",
+    ]))
+    .await
+    .unwrap();
+    canary("the GCP key", rsa.lines().nth(5).unwrap());
+    let key = json!({
+        "type": "service_account", "project_id": "acme-prod", "private_key_id": "0123456789abcdef0123456789abcdef01234567",
+        "private_key": rsa, "client_email": "kubeopera@acme-prod.iam.gserviceaccount.com", "client_id": "1234567890",
+        "token_uri": "https://oauth2.googleapis.com/token",
+    });
+    saved(person, &json!({ "label": "gcp", "secret": { "type": "gcp_service_account_key", "key": key.to_string() } }))
+        .await;
 }
 
 /// Waits until Flux is being installed there with a credential of this kind.

@@ -125,7 +125,7 @@ async fn throughput(api: &Api) -> anyhow::Result<()> {
         anyhow::Ok(answers)
     };
     let answers: u32 = try_join_all((0..READERS).map(|_| read())).await?.into_iter().sum();
-    let cores = (api.process().processor_time() - before).as_secs_f64();
+    let cores = api.process().processor_time().saturating_sub(before).as_secs_f64();
     figure_of_at_least("answers in a second of a core", f64::from(answers) / cores.max(0.01), "/s", 2000.0);
     Ok(())
 }
