@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { Plus, X } from 'lucide-react'
 import { useFieldArray, useForm } from 'react-hook-form'
+import type { Seen } from '@/api/client'
 import type { Cluster } from '@/api/model'
 import { TextField } from '@/form/field'
 import { FormDialog } from '@/form/form-dialog'
@@ -11,7 +12,7 @@ import { Loaded } from '@/ui/loaded'
 import { Modal } from '@/ui/modal'
 import { showReceipt } from '@/ui/toasts'
 import { remember } from './clusters'
-import { changeCluster, type Seen, see } from './edit'
+import { changeCluster, see } from './edit'
 
 /** Gives a cluster another name or other labels, if nobody else did meanwhile. */
 export default function EditDialog({ cluster, onClose }: { cluster: Cluster; onClose: () => void }) {
@@ -21,7 +22,7 @@ export default function EditDialog({ cluster, onClose }: { cluster: Cluster; onC
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
-  if (query.data) return <Form seen={query.data} onClose={onClose} />
+  if (query.data) return <Form cluster={query.data} onClose={onClose} />
   return (
     <Modal open title={`Edit ${cluster.name}`} onClose={onClose}>
       <Loaded query={query} what="the cluster">
@@ -31,10 +32,9 @@ export default function EditDialog({ cluster, onClose }: { cluster: Cluster; onC
   )
 }
 
-function Form({ seen, onClose }: { seen: Seen; onClose: () => void }) {
+function Form({ cluster, onClose }: { cluster: Seen<Cluster>; onClose: () => void }) {
   const queryClient = useQueryClient()
   const router = useRouter()
-  const { cluster } = seen
   const isNameFixed = cluster.mode !== 'connect_existing'
   const form = useForm({
     defaultValues: {
@@ -50,7 +50,7 @@ function Form({ seen, onClose }: { seen: Seen; onClose: () => void }) {
       form={form}
       verb="Save"
       send={({ name, labels }) =>
-        changeCluster(seen, {
+        changeCluster(cluster, {
           ...(!isNameFixed && { name }),
           labels: Object.fromEntries(labels.map(({ key, value }) => [key, value])),
         })
