@@ -48,7 +48,7 @@ pub(crate) enum AppError {
         /// Clusters by name, and roles that are assumed with it by label.
         by: Vec<String>,
     },
-    #[error("the cluster is being provisioned")]
+    #[error("the infrastructure of the cluster is not complete")]
     Busy,
     #[error("it is the host cluster")]
     HostProtected,
@@ -178,7 +178,8 @@ impl From<AppError> for Problem {
             AppError::Busy => Self::new(
                 StatusCode::CONFLICT,
                 "cluster_busy",
-                "This cluster is being provisioned, so it cannot be disconnected now.",
+                "The infrastructure of this cluster is not complete, so it cannot be disconnected now: what there is of it in \
+                 the cloud would be forgotten.",
             )
             .hint("Wait until it is provisioned, or delete it."),
             AppError::HostProtected => Self::new(

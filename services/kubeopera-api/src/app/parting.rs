@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use host_cluster_controller_crd::{ANNOTATION_REMOVAL, HostCluster, Mode, NAMESPACE, Phase, REMOVAL_DESTROY};
+use host_cluster_controller_crd::{ANNOTATION_REMOVAL, ConditionType, HostCluster, Mode, NAMESPACE, REMOVAL_DESTROY};
 use jiff::Timestamp;
 use kube_kit::{Attempt, trouble};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl Platform {
         self.permit(caller, Action::DisconnectCluster).await?;
         let record = clusters::by_id(&self.db, id).await?.ok_or(AppError::NoSuchCluster)?;
         let part = async {
-            if record.removing_since.is_none() && self.is_being_provisioned(&record).await? {
+            if record.removing_since.is_none() && self.is_half_made(&record).await? {
                 return Err(AppError::Busy);
             }
             if record.removing_since.is_some() && self.is_being_destroyed(id).await? {
@@ -117,13 +117,18 @@ impl Platform {
         Ok(self.resource_itself(id).await?.is_some_and(|resource| is_marked(&resource)))
     }
 
-    /// Whether KubeOpera makes the cluster, or is about to.
-    async fn is_being_provisioned(&self, record: &Record) -> Result<bool, AppError> {
+    /// Whether KubeOpera makes the cluster, is about to, or has stopped short of it. Whatever the phase, there may be something
+    /// in the cloud by then that a run goes on from and that nobody else knows of.
+    async fn is_half_made(&self, record: &Record) -> Result<bool, AppError> {
         if record.spec.mode == Mode::ConnectExisting {
             return Ok(false);
         }
-        let phase = self.resource_itself(record.id).await?.and_then(|resource| resource.status?.phase);
-        Ok(matches!(phase, Some(Phase::Pending | Phase::Provisioning)))
+        let is_made = |resource: HostCluster| {
+            let conditions = resource.status.map(|status| status.conditions).unwrap_or_default();
+            let made = ConditionType::InfrastructureReady.as_str();
+            conditions.iter().any(|one| one.type_ == made && one.status == "True")
+        };
+        Ok(self.resource_itself(record.id).await?.is_some_and(|resource| !is_made(resource)))
     }
 
     /// The resource and not what was last seen of it, which may be a moment old.

@@ -25,7 +25,7 @@ on_both_databases! {
     only_the_exact_name_deletes_and_only_what_kubeopera_provisioned
     deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for
     disconnect_and_delete_are_never_mixed_up
-    a_cluster_is_not_disconnected_while_it_is_provisioned
+    a_cluster_is_not_disconnected_before_its_infrastructure_is_complete
     the_host_is_never_deleted_but_let_go_of_and_registered_again_while_others_stay
 }
 
@@ -65,6 +65,17 @@ impl World {
         outbox::ask(&self.platform.db, id, record.created_at).await.unwrap();
         relay_what_is_due(&self.platform).await.unwrap();
         id.to_string()
+    }
+
+    fn infrastructure_is(&self, phase: &str, ready: Option<&str>) {
+        let condition = |status| {
+            json!({"type": "InfrastructureReady", "status": status, "reason": "Told", "message": "It is told.",
+                "lastTransitionTime": "2026-01-01T00:00:00Z"})
+        };
+        let mut resource = self.resource();
+        resource["status"] = json!({"phase": phase, "message": "It is told.",
+            "conditions": ready.map(condition).into_iter().collect::<Vec<_>>()});
+        self.api_server.put(resource);
     }
 
     async fn disconnect(&self, cookie: &str, id: &str) -> Answer {
@@ -314,6 +325,8 @@ async fn deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for(w
 async fn disconnect_and_delete_are_never_mixed_up(world: World) {
     let cookie = world.log_in("administrator").await;
     let id = world.provisioned().await;
+    // Complete, whatever failed after that.
+    world.infrastructure_is("Failed", Some("True"));
     assert_eq!(world.disconnect(&cookie, &id).await.status, StatusCode::ACCEPTED);
     relay_what_is_due(&world.platform).await.unwrap();
 
@@ -330,19 +343,20 @@ async fn disconnect_and_delete_are_never_mixed_up(world: World) {
     assert_eq!(world.disconnect(&cookie, &id).await.code(), "being_removed");
 }
 
-async fn a_cluster_is_not_disconnected_while_it_is_provisioned(world: World) {
+async fn a_cluster_is_not_disconnected_before_its_infrastructure_is_complete(world: World) {
     world.start();
     let cookie = world.log_in("administrator").await;
     let id = world.provisioned().await;
-    // At once, before anybody has seen that it is: a Job may just be starting.
-    for phase in ["Pending", "Provisioning"] {
-        let mut resource = world.resource();
-        resource["status"] = json!({"phase": phase, "message": "Creating the network."});
-        world.api_server.put(resource);
+    // At once, before anybody has seen that it is provisioned, as a Job may just be starting; and when it has failed, as it
+    // is tried again and there may be something in the cloud.
+    for (phase, ready) in
+        [("Pending", None), ("Provisioning", Some("False")), ("Failed", Some("False")), ("Failed", Some("Unknown"))]
+    {
+        world.infrastructure_is(phase, ready);
 
         let refused = world.disconnect(&cookie, &id).await;
 
-        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "cluster_busy"), "{phase}");
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "cluster_busy"), "{phase} {ready:?}");
     }
     let rows = world.told().await;
     assert!(
