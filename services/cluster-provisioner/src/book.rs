@@ -130,7 +130,7 @@ impl SecretBook {
 #[async_trait]
 impl Book for SecretBook {
     async fn read(&self) -> Result<Entry, BookError> {
-        Ok(Entry::of(&self.secret().await?))
+        Ok(Entry::for_run(&self.secret().await?)?)
     }
 
     async fn write(&self, entry: Entry) -> Result<(), BookError> {
@@ -139,6 +139,14 @@ impl Book for SecretBook {
 }
 
 impl Entry {
+    /// What a run goes by. A ledger that cannot be read is not one that is not there: something may have been made.
+    fn for_run(secret: &SecretObject) -> Result<Self, Trouble> {
+        let found = Self::of(secret);
+        let has_ledger = secret.data.as_ref().is_some_and(|data| data.contains_key(LEDGER));
+        if has_ledger && found.ledger.is_none() { Err(ledger_unreadable(secret)) } else { Ok(found) }
+    }
+
+    /// What there is to see. What cannot be read is not shown.
     pub(crate) fn of(secret: &SecretObject) -> Self {
         Self {
             state: bytes_of(secret, STATE),
@@ -162,6 +170,19 @@ impl Entry {
         ];
         values.into_iter().filter_map(|(key, value)| Some((key, STANDARD.encode(value?)))).collect()
     }
+}
+
+fn ledger_unreadable(secret: &SecretObject) -> Trouble {
+    Trouble::rejected(
+        "StateUnavailable",
+        format!(
+            "The key {LEDGER} of Secret {PROVISIONING_NAMESPACE}/{}, which has what is in the cloud, cannot be read: a newer \
+             KubeOpera wrote it, or it was altered. Nothing was done. Go on with that KubeOpera, or put the Secret back from a \
+             backup; or delete in the cloud's console what has the tag kubeopera.io/cluster-id of this cluster, and then have \
+             KubeOpera give its infrastructure up.",
+            secret.metadata.name.as_deref().unwrap_or_default()
+        ),
+    )
 }
 
 pub(crate) fn bytes_of(secret: &SecretObject, key: &str) -> Option<Vec<u8>> {

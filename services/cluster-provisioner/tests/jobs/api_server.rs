@@ -57,10 +57,11 @@ impl ApiServer {
         self.objects.lock().unwrap().is_empty()
     }
 
-    /// Changes the one object of a kind, as another program would.
-    pub(crate) fn change(&self, resource: &str, change: &Value) {
-        let within = format!("/{resource}/");
-        let path = self.objects.lock().unwrap().keys().find(|path| path.contains(&within)).unwrap().clone();
+    /// Changes the one object of a kind, or of a kind and a name, as another program would.
+    pub(crate) fn change(&self, which: &str, change: &Value) {
+        let (within, named) = (format!("/{which}/"), format!("/{which}"));
+        let is_it = |path: &&String| path.contains(&within) || path.ends_with(&named);
+        let path = self.objects.lock().unwrap().keys().find(is_it).unwrap().clone();
         assert_eq!(self.answer(&Method::PATCH, &path, change).0, 200);
     }
 

@@ -1,6 +1,6 @@
 //! What was written down is lost: nothing in the cloud is called gone for that.
 
-use cluster_provisioner::book::{Book, RunResult};
+use cluster_provisioner::book::{Book, BookError, RunResult};
 use cluster_provisioner_contract::{ClusterProvisioner, RunState, RunStatus};
 use serde_json::json;
 use vocabulary::{Trouble, TroubleKind};
@@ -43,6 +43,23 @@ async fn a_cluster_whose_book_is_lost_is_neither_gone_nor_made_anew() {
     );
     assert!(is_lost(&world.provisioner.ensure_run(&world.request, 2).await.unwrap_err()));
     assert!(world.api_server.all("jobs").is_empty());
+}
+
+#[tokio::test]
+async fn a_ledger_that_cannot_be_read_is_not_one_that_is_not_there() {
+    let world = World::new();
+    let cluster = world.request.cluster;
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    let book = world.book("create-1");
+    assert_eq!(book.read().await.unwrap().ledger, None, "nothing was begun");
+    let encode = |bytes: &[u8]| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes);
+    for damaged in [&b"{\"lines\":[]}"[..], b"[{", b"\xff", b""] {
+        world.change_book(&json!({ "data": { "ledger": encode(damaged) } }));
+
+        let Err(BookError::Unavailable(trouble)) = book.read().await else { panic!("{damaged:?} is taken for none") };
+
+        assert!(is_lost(&trouble) && trouble.message.contains(&format!("provision-{cluster}")), "{trouble:?}");
+    }
 }
 
 #[tokio::test]

@@ -98,6 +98,11 @@ impl World {
         SecretBook::new(self.api_server.client(), self.request.cluster, run.to_owned())
     }
 
+    /// Changes the book as somebody with kubectl would.
+    pub(crate) fn change_book(&self, change: &serde_json::Value) {
+        self.api_server.change(&format!("secrets/provision-{}", self.request.cluster), change);
+    }
+
     /// The Job ends, having said what came of it.
     pub(crate) async fn ends(&self, run: &str, result: RunResult) {
         let key = &self.api_server.all("secrets").into_iter().find(|one| one["data"]["key"].is_string()).unwrap()["data"]
