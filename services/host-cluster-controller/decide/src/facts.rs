@@ -346,7 +346,7 @@ pub enum FluxFitness {
 /// The Git credentials on a cluster (Secret `flux-system/kubeopera-git`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitSecretSeen {
-    /// There are none.
+    /// There are none that carry the cluster's label.
     Absent,
     /// They were written from a Secret of KubeOpera's.
     Present {
@@ -363,14 +363,14 @@ pub struct PullSecretSeen {
     pub copies: BTreeMap<String, Option<String>>,
 }
 
-/// KubeOpera's Flux objects on a cluster.
+/// KubeOpera's Flux objects on a cluster. What carries another cluster's label is another KubeOpera's.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SyncSeen {
-    /// `GitRepository` `flux-system/kubeopera`.
+    /// `GitRepository` `flux-system/kubeopera`, if it carries the cluster's label.
     pub source: Option<SourceSeen>,
     /// Root Kustomization `flux-system/kubeopera`.
     pub root: Option<KustomizationSeen>,
-    /// All other Kustomizations that carry the cluster's label or read from our source, sorted by name.
+    /// All other Kustomizations that carry the cluster's label, or none and read from our source, sorted by name.
     pub children: Vec<KustomizationSeen>,
 }
 

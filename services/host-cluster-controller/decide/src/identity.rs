@@ -17,7 +17,7 @@ pub(crate) fn confirm<'a>(facts: &'a Facts, at: &Target) -> Result<&'a ClusterSe
     Ok(cluster)
 }
 
-/// The cluster that answers, if it is the one that was identified. Enough to let go of it: what is taken away is ours.
+/// The cluster that answers, if it is the one that was identified. Whose it is, is not asked.
 pub(crate) fn recognise<'a>(facts: &'a Facts, at: &Target) -> Result<&'a ClusterSeen, Obstacle> {
     let cluster = facts.seen.cluster.or_look(|| Thing::Cluster(at.clone()))?;
     match &facts.previous.cluster_uid {

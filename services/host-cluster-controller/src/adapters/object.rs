@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use host_cluster_controller_crd::LABEL_CLUSTER_ID;
 use jiff::Timestamp;
 use serde::Deserialize;
+use vocabulary::ClusterId;
 
 /// `metadata`.
 #[derive(Debug, Deserialize, Default)]
@@ -17,6 +19,13 @@ pub(super) struct Metadata {
     pub(super) labels: BTreeMap<String, String>,
     pub(super) annotations: BTreeMap<String, String>,
     pub(super) finalizers: Vec<String>,
+}
+
+impl Metadata {
+    /// Whether the object is this cluster's by its label; none if it has no such label.
+    pub(super) fn is_marked(&self, cluster: ClusterId) -> Option<bool> {
+        self.labels.get(LABEL_CLUSTER_ID).map(|id| *id == cluster.to_string())
+    }
 }
 
 /// One of `status.conditions`.

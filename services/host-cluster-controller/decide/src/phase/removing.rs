@@ -79,7 +79,7 @@ fn towards(facts: &Facts, parting: Parting) -> Result<Option<Step>, Obstacle> {
     }
 }
 
-/// A step on the cluster itself, unless nothing of ours is there or it was given up.
+/// A step on the cluster itself, unless nothing of ours is there, it was given up, or another KubeOpera has taken it over.
 fn on_cluster(
     facts: &Facts,
     step: impl FnOnce(&Facts, Target, &SyncSeen) -> Result<Option<Step>, Obstacle>,
@@ -98,7 +98,10 @@ fn on_cluster(
     }
     let looked = facts.resource.spec.as_ref().map_err(|_| invalid_spec()).and_then(target).map_err(Obstacle::from);
     match looked.and_then(|at| {
-        identity::recognise(facts, &at)?;
+        // Its mark is on the Git credentials, which are written first and taken away last: nothing there is ours any more.
+        if identity::recognise(facts, &at)?.managed_by_other.is_some() {
+            return Ok(None);
+        }
         let sync = facts.seen.sync.or_look(|| Thing::Sync(at.clone()))?;
         step(facts, at, sync)
     }) {

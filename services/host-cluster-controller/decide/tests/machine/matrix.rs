@@ -392,10 +392,7 @@ fn chapters() -> Vec<Chapter> {
                 ("another cluster answers, for a minute", ready(Way::Connect).going().later(60).answering_as("other")),
                 ("the cluster answers", going()),
                 ("Kustomizations reconcile", going().synced()),
-                (
-                    "another KubeOpera has taken the cluster over",
-                    going().of_another_kubeopera().sync(SyncSeen::default()),
-                ),
+                ("another KubeOpera has taken the cluster over", going().of_another_kubeopera().synced().git_secret()),
                 (
                     "one child is not suspended yet",
                     going().sync(edited(|s| s.root.as_mut().unwrap().is_suspended = true)),

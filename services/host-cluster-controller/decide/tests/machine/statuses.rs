@@ -165,6 +165,16 @@ fn a_neighbour_that_is_being_let_go_of_claims_nothing() {
 }
 
 #[test]
+fn a_cluster_that_another_kubeopera_has_taken_over_is_let_go_of_without_touching_anything_on_it() {
+    let mut scene = ready(Way::Connect).going().of_another_kubeopera().synced().git_secret();
+    let mut steps = Vec::new();
+    while steps.last() != Some(&Step::ReleaseFinalizer) && steps.len() < 10 {
+        steps.push(scene.pass().0);
+    }
+    assert_eq!(steps, [Step::DeleteKubeconfigs { cluster: crate::scene::id() }, Step::ReleaseFinalizer]);
+}
+
+#[test]
 fn of_a_cluster_that_is_another_one_nothing_is_told() {
     let mut scene = ready(Way::Host).answering_as("another");
     if let Fact::Seen(cluster) = &mut scene.seen.cluster {

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use host_cluster_controller_crd::LABEL_CLUSTER_ID;
 use host_cluster_controller_decide::{KustomizationSeen, Readiness, SourceSeen, SyncSeen};
 use kube::Client;
 use kube_kit::{Attempt, View, read, read_all, word};
@@ -26,7 +25,7 @@ pub(super) const NAME: &str = "kubeopera";
 
 /// Source, root and children as they are.
 pub(super) async fn look(client: &Client, cluster: ClusterId) -> Result<SyncSeen, Trouble> {
-    let source = source(client).await?;
+    let source = source(client, cluster).await?;
     let kustomizations = kustomizations(client, cluster).await?;
     let artifact =
         source.as_ref().and_then(|source| source.status.artifact.as_ref()).map(|artifact| artifact.revision.as_str());
@@ -39,13 +38,14 @@ pub(super) async fn look(client: &Client, cluster: ClusterId) -> Result<SyncSeen
     Ok(seen)
 }
 
-/// Our `GitRepository`; none if there is none, or no Flux.
-pub(super) async fn source(client: &Client) -> Result<Option<GitRepository>, Trouble> {
+/// Our `GitRepository`; none if there is none, if it does not carry the cluster's label, or if there is no Flux.
+pub(super) async fn source(client: &Client, cluster: ClusterId) -> Result<Option<GitRepository>, Trouble> {
     let path = format!("/apis/source.toolkit.fluxcd.io/v1/namespaces/{FLUX_NAMESPACE}/gitrepositories/{NAME}");
-    read(client, ATTEMPT, &path, View::Whole).await
+    let found: Option<GitRepository> = read(client, ATTEMPT, &path, View::Whole).await?;
+    Ok(found.filter(|source| source.metadata.is_marked(cluster) == Some(true)))
 }
 
-/// The Kustomizations that carry the cluster's label or read from our source, sorted by name.
+/// The Kustomizations that carry the cluster's label, or none and read from our source, sorted by name.
 pub(super) async fn kustomizations(client: &Client, cluster: ClusterId) -> Result<Vec<Kustomization>, Trouble> {
     let collection = format!("/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/{FLUX_NAMESPACE}/kustomizations");
     let found: Option<Vec<Kustomization>> = read_all(client, ATTEMPT, &collection, &[], View::Whole).await?;
@@ -351,13 +351,14 @@ struct Reference {
 }
 
 impl Kustomization {
-    /// By label, or because it reads from our source.
+    /// By label; without one, because it reads from our source.
     fn belongs_to(&self, cluster: ClusterId) -> bool {
         let source = &self.spec.source_ref;
-        self.metadata.labels.get(LABEL_CLUSTER_ID).is_some_and(|id| *id == cluster.to_string())
-            || (source.kind == "GitRepository"
+        self.metadata.is_marked(cluster).unwrap_or_else(|| {
+            source.kind == "GitRepository"
                 && source.name == NAME
-                && source.namespace.as_deref().is_none_or(|namespace| namespace == FLUX_NAMESPACE))
+                && source.namespace.as_deref().is_none_or(|namespace| namespace == FLUX_NAMESPACE)
+        })
     }
 
     /// Whether it has applied this revision of the source, health checks included.

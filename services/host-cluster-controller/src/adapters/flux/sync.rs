@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use gitops_scaffolder_contract::GitCredential;
-use host_cluster_controller_crd::{Installation, KUBEOPERA, LABEL_CLUSTER_ID, LABEL_MANAGED_BY, is_marked, marks};
+use host_cluster_controller_crd::{Installation, KUBEOPERA, LABEL_MANAGED_BY, is_marked, marks};
 use host_cluster_controller_decide::{GitSecretSeen, SyncWanted};
 use k8s_openapi::{
     ByteString,
@@ -50,7 +50,7 @@ pub(in crate::adapters) async fn installation(client: &Client) -> Result<Option<
     Ok(marked.map(|Installation { id, url }| Installation { id: word(&id), url: url.map(|url| printable(&url, 200)) }))
 }
 
-/// The Git credentials on the cluster; without a version if they are not ours as we wrote them.
+/// The Git credentials on the cluster that carry its label; without a version if they are not as this KubeOpera wrote them.
 pub(super) async fn git_secret(
     client: &Client,
     cluster: ClusterId,
@@ -59,10 +59,11 @@ pub(super) async fn git_secret(
     let api: Api<Secret> = Api::namespaced(client.clone(), FLUX_NAMESPACE);
     let found =
         api.get_opt(GIT_SECRET).await.map_err(|error| trouble(Attempt("read Flux's Git credentials"), &error))?;
-    let Some(secret) = found else { return Ok(GitSecretSeen::Absent) };
+    let Some(secret) = found.filter(|secret| is_marked(&secret.metadata, cluster)) else {
+        return Ok(GitSecretSeen::Absent);
+    };
     let annotation = |key: &str| secret.metadata.annotations.as_ref()?.get(key).cloned();
-    let is_as_written = is_marked(&secret.metadata, cluster)
-        && Installation::of(&secret.metadata).as_ref() == Some(installation)
+    let is_as_written = Installation::of(&secret.metadata).as_ref() == Some(installation)
         && annotation(CONTENT).is_some_and(|written| written == content(secret.data.as_ref()));
     Ok(GitSecretSeen::Present { version: if is_as_written { annotation(SOURCE_VERSION) } else { None } })
 }
@@ -250,8 +251,7 @@ async fn free_suspended(client: &Client, cluster: ClusterId) -> Result<(), Troub
 }
 
 async fn delete_source(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
-    let Some(source) = health::source(client).await? else { return Ok(()) };
-    if source.metadata.labels.get(LABEL_CLUSTER_ID).is_none_or(|id| *id != cluster.to_string()) {
+    if health::source(client, cluster).await?.is_none() {
         return Ok(());
     }
     let api = flux_objects(client, "source.toolkit.fluxcd.io", "GitRepository");
@@ -298,3 +298,6 @@ pub(super) fn content(data: Option<&BTreeMap<String, ByteString>>) -> String {
     }
     hex(&digest.finalize())
 }
+
+#[cfg(test)]
+mod tests;
