@@ -145,7 +145,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let database = options.storage.database(&data).await?;
 
     // Nothing is served yet, so there is nothing to end in order.
-    let (host, client, uid) = tokio::select! {
+    let (host, client, installation_id) = tokio::select! {
         prepared = prepare(&options, &database) => prepared?,
         () = shutdown.cancelled() => return Ok(()),
     };
@@ -169,7 +169,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         auth: auth.clone(),
         flux: host.flux.clone(),
-        installation: Installation { id: uid, url: Some(external_url.clone()) },
+        installation: Installation { id: installation_id, url: Some(external_url.clone()) },
         leadership: lease.leadership(),
     };
     let monitor = k8s_monitor::Engine::priced(prices);
@@ -238,20 +238,20 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cluster, with what has to be on it before anything else, and the UID of its kube-system namespace. Nothing is put on
-/// a cluster that the database is not about.
+/// The cluster, with what has to be on it before anything else, and the id of this KubeOpera. Nothing is put on a cluster
+/// that the database is not about.
 async fn prepare(options: &Options, database: &DatabaseConnection) -> anyhow::Result<(Host, kube::Client, String)> {
     let host = host(options).await?;
     let client = kube_kit::guarded(host.config.clone(), kube_kit::Limits::default())?;
     let cluster = &host.words;
     let uid = patiently(|| kube_kit::cluster_uid(&client)).await?;
-    kubeopera_api::bind(database, &uid).await.map_err(|error| match error {
+    let installation_id = kubeopera_api::bind(database, &uid).await.map_err(|error| match error {
         BindError::AnotherCluster { bound } => anyhow::anyhow!(another_cluster(cluster, &uid, &bound)),
         other => other.into(),
     })?;
     welcome::step(&format!("Making sure that {cluster} has KubeOpera's resource definition and namespaces"));
     patiently(|| host_cluster_controller::install(&client)).await?;
-    Ok((host, client, uid))
+    Ok((host, client, installation_id))
 }
 
 /// Why KubeOpera does not start with the records of one cluster on another.

@@ -191,16 +191,28 @@ async fn with_a_wrong_key_a_damaged_file_or_rows_in_the_database_nothing_is_chan
 }
 
 #[tokio::test]
-async fn in_place_of_a_lost_cluster_another_one_is_that_of_the_database() {
+async fn in_place_of_a_lost_cluster_another_one_is_that_of_the_database_and_kubeopera_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let used = Used::at(&sqlite(folder.path(), "used.db")).await;
+    let installation_id = kubeopera_api::bind(&used.database, "uid-of-home").await.unwrap();
     let path = folder.path().join("backup");
     make(&used.database, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
-    let target = service_kit::database::open(&sqlite(folder.path(), "target.db")).await.unwrap();
 
-    put_back(&target, &path, Some("uid-of-another".to_owned())).await.unwrap();
+    for target in [sqlite(folder.path(), "target.db"), postgres().await] {
+        let target = service_kit::database::open(&target).await.unwrap();
+        put_back(&target, &path, Some("uid-of-another".to_owned())).await.unwrap();
 
-    kubeopera_api::bind(&target, "uid-of-another").await.unwrap();
+        assert_eq!(kubeopera_api::bind(&target, "uid-of-another").await.unwrap(), installation_id);
+        assert!(kubeopera_api::bind(&target, "uid-of-home").await.is_err(), "it is that of the lost one");
+    }
+    // That one is lost as well.
+    let twice = service_kit::database::open(&sqlite(folder.path(), "between.db")).await.unwrap();
+    put_back(&twice, &path, Some("uid-of-another".to_owned())).await.unwrap();
+    fs::remove_file(&path).unwrap();
+    make(&twice, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
+    let target = service_kit::database::open(&sqlite(folder.path(), "third.db")).await.unwrap();
+    put_back(&target, &path, Some("uid-of-a-third".to_owned())).await.unwrap();
+    assert_eq!(kubeopera_api::bind(&target, "uid-of-a-third").await.unwrap(), installation_id);
 }
 
 /// A cluster that has some Secrets.

@@ -1,4 +1,4 @@
-//! A database and the cluster it belongs to.
+//! A database, the cluster it belongs to, and the KubeOpera whose records it holds.
 
 use sea_orm::{DatabaseConnection, DbErr};
 use service_kit::database::OpenError;
@@ -27,8 +27,15 @@ pub enum BindError {
 ///
 /// To be called before anything is written to the cluster. Records that met another cluster would be made true there: its
 /// owner would find Flux and a whole platform on it that nobody asked for.
-pub async fn bind(db: &DatabaseConnection, kube_system_uid: &str) -> Result<(), BindError> {
+///
+/// Returns which KubeOpera this is, as its objects on managed clusters tell: the UID of the cluster of the first start. It
+/// belongs to the records, so it stays when a backup of them is restored onto another cluster.
+pub async fn bind(db: &DatabaseConnection, kube_system_uid: &str) -> Result<String, BindError> {
     store::migrate(db).await?;
-    let bound = store::installation::belongs_to(db, kube_system_uid).await?;
-    if bound == kube_system_uid { Ok(()) } else { Err(BindError::AnotherCluster { bound }) }
+    let bound = store::installation::bound(db, kube_system_uid).await?;
+    if bound.kube_system_uid == kube_system_uid {
+        Ok(bound.installation_id)
+    } else {
+        Err(BindError::AnotherCluster { bound: bound.kube_system_uid })
+    }
 }

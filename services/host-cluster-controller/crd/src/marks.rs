@@ -20,8 +20,8 @@ pub const ANNOTATION_INSTALLATION_URL: &str = "kubeopera.io/installation-url";
 /// A KubeOpera, as another one comes to know it. A cluster is managed by one at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
-    /// UID of the kube-system namespace of the cluster that it runs on: the same for as long as its records are, as a
-    /// database belongs to one cluster.
+    /// Which records are its own: the UID of the kube-system namespace of the cluster that they were begun on. It is kept
+    /// among them, so it stays when a backup is restored onto another cluster.
     pub id: String,
     /// Where people open it; none if that is not known.
     pub url: Option<String>,

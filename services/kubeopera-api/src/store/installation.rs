@@ -1,4 +1,4 @@
-//! Which cluster this database belongs to. One row, written once.
+//! Which cluster this database belongs to, and which KubeOpera it is of. One row, written once.
 
 use sea_orm::{ActiveValue::Set, entity::prelude::*};
 
@@ -13,6 +13,7 @@ mod entity {
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: i32,
         pub kube_system_uid: String,
+        pub installation_id: String,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -26,10 +27,20 @@ use entity::{ActiveModel, Column, Entity};
 /// Key of the only row.
 const ONE: i32 = 1;
 
-/// UID of the kube-system namespace of the cluster the database belongs to: the given one, unless it had one before.
-pub(crate) async fn belongs_to(db: &impl ConnectionTrait, kube_system_uid: &str) -> Result<String, DbErr> {
-    let row = ActiveModel { id: Set(ONE), kube_system_uid: Set(kube_system_uid.to_owned()) };
+/// What a database is bound to.
+pub(crate) struct Bound {
+    /// UID of the kube-system namespace of the cluster that it belongs to.
+    pub(crate) kube_system_uid: String,
+    /// The KubeOpera whose records it holds.
+    pub(crate) installation_id: String,
+}
+
+/// What the database is bound to: the given cluster, and an id made from it, unless it was bound before.
+pub(crate) async fn bound(db: &impl ConnectionTrait, kube_system_uid: &str) -> Result<Bound, DbErr> {
+    let uid = kube_system_uid.to_owned();
+    let row = ActiveModel { id: Set(ONE), kube_system_uid: Set(uid.clone()), installation_id: Set(uid) };
     Entity::insert(row).on_conflict_do_nothing_on([Column::Id]).exec(db).await?;
     let row = Entity::find_by_id(ONE).one(db).await?;
-    row.map(|row| row.kube_system_uid).ok_or_else(|| DbErr::RecordNotFound("the row of the installation".to_owned()))
+    row.map(|row| Bound { kube_system_uid: row.kube_system_uid, installation_id: row.installation_id })
+        .ok_or_else(|| DbErr::RecordNotFound("the row of the installation".to_owned()))
 }

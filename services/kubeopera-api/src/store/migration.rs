@@ -22,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(OneAuditLog),
             Box::new(Receipts),
             Box::new(Notices),
+            Box::new(InstallationId),
         ]
     }
 
@@ -262,6 +263,26 @@ impl MigrationTrait for Notices {
             )
             .to_owned();
         manager.create_table(notices).await
+    }
+}
+
+struct InstallationId;
+
+impl MigrationName for InstallationId {
+    fn name(&self) -> &'static str {
+        "0008_installation_id"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for InstallationId {
+    /// Until now the cluster's UID was what KubeOpera's objects on managed clusters were marked with.
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // SQLite adds no column that must have a value unless there is one for all rows.
+        let add = Table::alter().table("installation").add_column(string_null("installation_id")).to_owned();
+        manager.alter_table(add).await?;
+        let as_marked = "UPDATE installation SET installation_id = kube_system_uid";
+        manager.get_connection().execute_unprepared(as_marked).await.map(drop)
     }
 }
 

@@ -1,6 +1,8 @@
-//! What may change between two starts: the cluster must not, the built-in repository's address may.
+//! What may change between two starts: the cluster, and which KubeOpera it is, must not; the built-in repository's address
+//! may.
 
 use host_cluster_controller_crd::BUILT_IN_GIT_CREDENTIALS;
+use sea_orm::ConnectionTrait;
 use tokio_util::sync::CancellationToken;
 
 use super::{World, kubernetes::UID, on_both_databases};
@@ -14,6 +16,7 @@ use crate::{
 on_both_databases! {
     a_database_belongs_to_the_cluster_of_its_first_start
     of_two_first_starts_at_once_on_two_clusters_one_is_refused
+    records_from_before_ids_stay_those_of_the_kubeopera_that_clusters_are_marked_with
     a_lost_host_resource_is_not_made_again_on_another_cluster
     a_built_in_repository_at_another_address_is_followed_by_records_and_resources
     a_cluster_that_is_being_let_go_of_follows_as_well_and_is_not_made_again
@@ -37,6 +40,22 @@ async fn of_two_first_starts_at_once_on_two_clusters_one_is_refused(world: World
     let (one, other) = tokio::join!(bind(db, "one"), bind(db, "other"));
 
     assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+}
+
+async fn records_from_before_ids_stay_those_of_the_kubeopera_that_clusters_are_marked_with(world: World) {
+    let db = &world.platform.db;
+    for before in [
+        "ALTER TABLE installation DROP COLUMN installation_id",
+        "DELETE FROM kubeopera_api_migrations WHERE version = '0008_installation_id'",
+        "INSERT INTO installation (id, kube_system_uid) VALUES (1, 'marked-with')",
+    ] {
+        db.execute_unprepared(before).await.unwrap();
+    }
+
+    assert_eq!(bind(db, "marked-with").await.unwrap(), "marked-with");
+    // Restored onto another cluster.
+    db.execute_unprepared("UPDATE installation SET kube_system_uid = 'another-uid'").await.unwrap();
+    assert_eq!(bind(db, "another-uid").await.unwrap(), "marked-with");
 }
 
 async fn a_lost_host_resource_is_not_made_again_on_another_cluster(world: World) {
