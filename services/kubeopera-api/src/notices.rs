@@ -1,8 +1,8 @@
 //! Notices to a web hook when a cluster's colour changes for a while.
 //!
-//! A colour counts only when it has held for some time: what comes and goes again is no news. What was told last is kept
-//! in memory, so after a restart, or when another process takes the lead, clusters that are not green are told of again:
-//! better twice than never.
+//! A colour counts only when it has held for some time: what comes and goes again is no news. What was told last is in the
+//! database, so neither a restart nor another process that takes the lead tells of it again. Only a process that is killed
+//! between a notice and its row leaves one to be told twice: better than never.
 
 mod damping;
 
