@@ -30,10 +30,10 @@ down: $(LOCAL_CLUSTER)
 	$(LOCAL_CLUSTER) down kubeopera
 	$(LOCAL_CLUSTER) registry down
 
-## test: install what is missing and run all tests
+## test: install what is missing and run all tests but those of the Helm chart, see test-chart
 .PHONY: test
 test: prerequisites web check test-rust test-web test-observability test-local-cluster test-stack
-	@echo "» All tests passed"
+	@echo "» All tests passed; those of the Helm chart are in make test-chart"
 
 ## check: formatting, lints, licences (direction of dependencies and generated files are among the tests)
 .PHONY: check
