@@ -164,7 +164,7 @@ impl Runner {
         match self.order.purpose {
             Purpose::Create => self.create(&module, &state).await.map(Some),
             Purpose::Destroy => {
-                self.clear().await?;
+                self.clear(&module, &state).await?;
                 self.destroy(&module, &state).await.map(|()| None)
             }
         }
@@ -209,10 +209,15 @@ impl Runner {
     }
 
     /// Has the cluster take away what it made in the cloud itself. One that is dead is deleted all the same.
-    async fn clear(&self) -> Result<(), Stopped> {
+    async fn clear(&self, module: &Path, state: &StateKeeper) -> Result<(), Stopped> {
         let Some((kubeconfig, uid)) = self.order.kubeconfig.as_ref().zip(self.order.cluster_uid.as_deref()) else {
             return Ok(());
         };
+        // What runs on the cluster and its data are lost from here on. That is not to be for a credential with which nothing
+        // can be deleted afterwards.
+        self.tell("Asking the cloud what there is to delete.").await?;
+        let plan = ["plan", "-destroy", "-input=false", "-no-color", "-json", "-lock-timeout=30s"];
+        self.terraform(module, state, &plan, None).await?;
         self.tell("Deleting load balancers and disks from within the cluster.").await?;
         tokio::select! {
             cleared = self.access.clear(kubeconfig, uid) => {

@@ -16,6 +16,18 @@ output) echo '{"endpoint":{"value":"https://203.0.113.7"},"certificate_authority
 esac
 "#;
 
+/// Makes a cluster, and has a credential that the cloud no longer takes when it is to be deleted.
+const EXPIRES: &str = r#"
+case "$1 $2" in
+"plan -destroy" | destroy*)
+    echo '{"type":"diagnostic","diagnostic":{"severity":"error","summary":"invalid_grant","detail":""}}'
+    exit 1
+    ;;
+apply*) echo '{"resources":["made"]}' >terraform.tfstate ;;
+output*) echo '{"endpoint":{"value":"https://203.0.113.7"},"certificate_authority":{"value":""},"token":{"value":"t"}}' ;;
+esac
+"#;
+
 /// Has a state at once, and then never stops saying something.
 const TALKS: &str = r#"
 [ "$1" = apply ] || exit 0
@@ -79,6 +91,19 @@ async fn what_was_begun_and_has_no_state_is_never_called_gone() {
     let RunResult::Failed(trouble) = world.destroy(2).await else { panic!("it succeeded") };
     assert_eq!(trouble.reason, "StateUnavailable");
     assert!(trouble.message.contains("kubeopera.io/cluster-id"), "{}", trouble.message);
+}
+
+#[tokio::test]
+async fn nothing_is_deleted_from_within_a_cluster_before_the_cloud_has_taken_the_credential() {
+    let mut world = world(EXPIRES);
+    assert_eq!(world.create(1).await, RunResult::Succeeded);
+
+    let RunResult::Failed(trouble) = world.destroy(1).await else { panic!("it succeeded") };
+    assert_eq!((trouble.reason.as_str(), *world.clears.lock().unwrap()), ("CredentialRefused", 0));
+
+    world.in_place_of_terraform = Some(MAKES_A_CLUSTER);
+    assert_eq!(world.destroy(2).await, RunResult::Succeeded);
+    assert_eq!(*world.clears.lock().unwrap(), 1);
 }
 
 #[tokio::test]

@@ -71,7 +71,9 @@ impl Book for MemoryBook {
 }
 
 /// Stands for the new cluster, of which there is none: what came out of Terraform is the kubeconfig.
-struct SayWhatCame;
+struct SayWhatCame {
+    clears: Arc<Mutex<u32>>,
+}
 
 #[async_trait]
 impl Access for SayWhatCame {
@@ -86,6 +88,7 @@ impl Access for SayWhatCame {
     }
     async fn clear(&self, kubeconfig: &Secret, uid: &str) -> Result<(), Trouble> {
         assert_eq!(uid, "uid-of-north");
+        *self.clears.lock().unwrap() += 1;
         Err(Trouble::transient("Unreachable", format!("{} does not answer.", kubeconfig.reveal())))
     }
 }
@@ -94,6 +97,8 @@ impl Access for SayWhatCame {
 pub(crate) struct World {
     pub(crate) request: RunRequest,
     pub(crate) page: Arc<Mutex<Page>>,
+    /// How often the cluster was to let go of what it made.
+    pub(crate) clears: Arc<Mutex<u32>>,
     access: CloudAccess,
     credential: BTreeMap<&'static str, Secret>,
     key: Secret,
@@ -133,6 +138,7 @@ impl World {
         Self {
             request,
             page: Arc::default(),
+            clears: Arc::default(),
             access,
             credential,
             key,
@@ -190,7 +196,7 @@ impl World {
             Engine::new(program),
             work,
             Arc::new(book),
-            Arc::new(SayWhatCame),
+            Arc::new(SayWhatCame { clears: Arc::clone(&self.clears) }),
             stop,
         );
         runner.run().await
