@@ -163,7 +163,7 @@ impl Scaffolder {
     }
 
     pub(crate) async fn access(&self, destination: &Destination) -> Result<Access, Trouble> {
-        let addresses = server::addresses(&destination.url, &self.config.trusted_hosts).await?;
+        let addresses = server::addresses(&destination.url, &self.config.trusted).await?;
         let folder = self.config.work_dir.join("access");
         Access::new(&destination.url, &addresses, &destination.credential, &folder)
             .map_err(|error| local(&Failure::NotRun(error.to_string())))

@@ -35,8 +35,9 @@ pub struct Config {
     pub mirror: Option<Mirror>,
     /// Who the commits are by.
     pub committer: Committer,
-    /// Hosts of repositories that may be anywhere, also on this machine: whoever starts KubeOpera names them.
-    pub trusted_hosts: Vec<String>,
+    /// Repositories whose servers, each a host with a port, may be anywhere, also on this machine: whoever starts KubeOpera
+    /// names them.
+    pub trusted: Vec<GitUrl>,
     /// How long one exchange with a Git server may take in all.
     pub network_deadline: Duration,
 }
@@ -54,7 +55,7 @@ impl Config {
     /// Trusts the server of a repository.
     #[must_use]
     pub fn trusting(mut self, repository: &GitUrl) -> Self {
-        self.trusted_hosts.push(git::server::host_of(repository).to_owned());
+        self.trusted.push(repository.clone());
         self
     }
 
@@ -62,7 +63,7 @@ impl Config {
     pub fn new(work_dir: PathBuf) -> Self {
         let committer = Committer { name: "KubeOpera".to_owned(), email: "bot@kubeopera.io".to_owned() };
         let network_deadline = Duration::from_mins(1);
-        Self { work_dir, mirror: None, committer, trusted_hosts: Vec::new(), network_deadline }
+        Self { work_dir, mirror: None, committer, trusted: Vec::new(), network_deadline }
     }
 }
 

@@ -1,7 +1,11 @@
 //! Where a repository's server is. Its name is resolved here, each address is judged as those of clusters are, and git is
 //! made to connect to just these: a name that leads elsewhere a moment later leads nowhere.
 
-use std::{io, net::IpAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr},
+    time::Duration,
+};
 
 use tokio::time::timeout;
 use vocabulary::{GitUrl, Trouble};
@@ -9,20 +13,29 @@ use vocabulary::{GitUrl, Trouble};
 /// For one name.
 const WITHIN: Duration = Duration::from_secs(5);
 
+/// An address that is nobody's (RFC 5737). git is told that a name which only the site's proxy knows is there: the proxy is
+/// asked for the name, and a call that goes past the proxy after all reaches nothing.
+const NOBODYS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
 /// The addresses of a repository's server. None if they are git's to find: of a server whose address is in the URL, and of
-/// a name that only the site's proxy knows.
+/// one that is trusted.
 ///
-/// `trusted` are the hosts that whoever started KubeOpera named. They may be anywhere, also on this machine.
-pub(crate) async fn addresses(url: &GitUrl, trusted: &[String]) -> Result<Vec<IpAddr>, Trouble> {
-    let is_trusted = trusted.iter().any(|host| host == host_of(url));
+/// `trusted` are repositories that whoever started KubeOpera named. Their servers, each a host with a port, may be
+/// anywhere, also on this machine.
+pub(crate) async fn addresses(url: &GitUrl, trusted: &[GitUrl]) -> Result<Vec<IpAddr>, Trouble> {
+    judged(url, trusted, has_proxy(url)).await
+}
+
+async fn judged(url: &GitUrl, trusted: &[GitUrl], has_proxy: bool) -> Result<Vec<IpAddr>, Trouble> {
+    let server = (host_of(url), port_of(url));
+    let is_trusted = trusted.iter().any(|known| (host_of(known), port_of(known)) == server);
     if !is_trusted && kube_kit::is_forbidden_host(url.url()) {
         return Err(forbidden(url));
     }
-    let host = host_of(url);
-    if host.parse::<IpAddr>().is_ok() {
+    if server.0.parse::<IpAddr>().is_ok() {
         return Ok(Vec::new());
     }
-    match timeout(WITHIN, tokio::net::lookup_host((host, port_of(url)))).await {
+    match timeout(WITHIN, tokio::net::lookup_host(server)).await {
         Ok(Ok(found)) => {
             let found: Vec<_> = found.map(|address| address.ip()).collect();
             if !is_trusted && found.iter().copied().any(kube_kit::is_forbidden_address) {
@@ -30,7 +43,8 @@ pub(crate) async fn addresses(url: &GitUrl, trusted: &[String]) -> Result<Vec<Ip
             }
             Ok(found)
         }
-        Ok(Err(_)) | Err(_) if is_trusted || has_proxy() => Ok(Vec::new()),
+        Ok(Err(_)) | Err(_) if is_trusted => Ok(Vec::new()),
+        Ok(Err(_)) | Err(_) if has_proxy => Ok(vec![NOBODYS]),
         Ok(Err(error)) => Err(not_found(url, &error)),
         Err(_) => Err(not_found(url, &io::Error::from(io::ErrorKind::TimedOut))),
     }
@@ -55,8 +69,14 @@ pub(crate) fn known_host(url: &GitUrl) -> String {
     }
 }
 
-fn has_proxy() -> bool {
-    ["HTTPS_PROXY", "https_proxy"].into_iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+/// Whether git has a proxy to ask for a server: as curl reads the environment, and never over SSH.
+fn has_proxy(url: &GitUrl) -> bool {
+    let names: &[_] = match url.scheme() {
+        "https" => &["HTTPS_PROXY", "https_proxy"],
+        "http" => &["http_proxy"],
+        _ => &[],
+    };
+    names.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 fn forbidden(url: &GitUrl) -> Trouble {
@@ -80,9 +100,10 @@ fn not_found(url: &GitUrl, error: &io::Error) -> Trouble {
 mod tests {
     use super::*;
 
-    async fn reason(url: &str, trusted: &[&str]) -> String {
-        let trusted: Vec<_> = trusted.iter().map(|host| (*host).to_owned()).collect();
-        addresses(&url.parse().unwrap(), &trusted).await.err().map_or("none".to_owned(), |trouble| trouble.reason)
+    async fn reason(url: &str, trusted: &[&str], has_proxy: bool) -> String {
+        let trusted: Vec<_> = trusted.iter().map(|url| url.parse().unwrap()).collect();
+        let found = judged(&url.parse().unwrap(), &trusted, has_proxy).await;
+        found.err().map_or("none".to_owned(), |trouble| trouble.reason)
     }
 
     #[tokio::test]
@@ -96,12 +117,40 @@ mod tests {
             "ssh://git@169.254.169.254/x.git",
             "https://git.default.svc/x.git",
         ] {
-            assert_eq!(reason(url, &["git.acme.com"]).await, "GitAddressForbidden", "{url}");
+            for has_proxy in [false, true] {
+                let told = reason(url, &["https://git.acme.com/x.git"], has_proxy).await;
+                assert_eq!(told, "GitAddressForbidden", "{url}");
+            }
         }
-        assert_eq!(reason("http://127.0.0.1:7080/x.git", &["127.0.0.1"]).await, "none");
-        assert_eq!(reason("https://localhost/x.git", &["localhost"]).await, "none");
-        assert_eq!(reason("https://10.20.30.40/x.git", &[]).await, "none");
-        assert_eq!(reason("https://no-such-host.invalid/x.git", &[]).await, "GitUnreachable");
+        assert_eq!(reason("http://127.0.0.1:7080/x.git", &["http://127.0.0.1:7080/y.git"], false).await, "none");
+        assert_eq!(reason("https://localhost/x.git", &["https://localhost:443/x.git"], false).await, "none");
+        assert_eq!(reason("https://10.20.30.40/x.git", &[], false).await, "none");
+        assert_eq!(reason("https://no-such-host.invalid/x.git", &[], false).await, "GitUnreachable");
+    }
+
+    #[tokio::test]
+    async fn of_a_machine_with_a_trusted_server_the_other_ports_stay_shut() {
+        let trusted = ["http://127.0.0.1:7080/x.git"];
+        for url in [
+            "http://127.0.0.1/x.git",
+            "http://127.0.0.1:7081/x.git",
+            "https://127.0.0.1/x.git",
+            "ssh://git@127.0.0.1/x.git",
+        ] {
+            assert_eq!(reason(url, &trusted, false).await, "GitAddressForbidden", "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_only_the_proxy_knows_is_the_proxys_to_find_and_over_ssh_nobodys() {
+        let url = |url: &str| url.parse().unwrap();
+
+        let over_https = judged(&url("https://no-such-host.invalid/x.git"), &[], true).await;
+        let ssh = url("ssh://git@no-such-host.invalid/x.git");
+
+        assert_eq!(over_https.unwrap(), [NOBODYS], "past the proxy it leads nowhere");
+        assert!(!has_proxy(&ssh), "whatever is in the environment");
+        assert_eq!(addresses(&ssh, &[]).await.unwrap_err().reason, "GitUnreachable");
     }
 
     #[tokio::test]
@@ -112,7 +161,7 @@ mod tests {
         let found: Vec<IpAddr> = found.unwrap_or_default();
         let leads_here = found.iter().any(IpAddr::is_loopback);
 
-        let told = reason(&format!("https://{name}/x.git"), &[]).await;
+        let told = reason(&format!("https://{name}/x.git"), &[], false).await;
 
         let expected = match (found.is_empty(), leads_here) {
             (true, _) => "GitUnreachable",

@@ -11,7 +11,7 @@ use crate::{
 /// Tries it, and sees that nothing is left of that, neither there nor here.
 async fn check(stage: &Stage, destination: &Destination) -> RepositoryCheck {
     let before = stage.git(&["for-each-ref"]);
-    let found = stage.scaffolder("a").await.check(destination).await.unwrap();
+    let found = stage.scaffolder_at("a", &destination.url).await.check(destination).await.unwrap();
     assert_eq!(stage.git(&["for-each-ref"]), before, "something was written");
     for folder in ["access", "clones"] {
         let left = std::fs::read_dir(stage.work_dir("a").join(folder)).unwrap().count();

@@ -129,8 +129,8 @@ async fn an_authority_of_ones_own_is_trusted_for_this_repository_and_without_it_
     let stage = Stage::new().await;
     let (address, authority) = over_tls(&stage).await;
     let (_, of_another) = over_tls(&stage).await;
-    let (scaffolder, inputs, url) =
-        (stage.scaffolder("a").await, inputs("prod"), format!("https://{address}/gitops.git"));
+    let (inputs, url) = (inputs("prod"), format!("https://{address}/gitops.git"));
+    let scaffolder = stage.scaffolder_at("a", &url.parse().unwrap()).await;
 
     for wrong in [None, Some(of_another.as_str())] {
         let refused = scaffolder.ensure_tree(&inputs, &destination(&url, wrong)).await.unwrap_err();
@@ -224,7 +224,7 @@ async fn of_a_huge_repository_only_little_is_fetched() {
         .map(|kib| kib.parse::<u64>().unwrap() << 10)
         .sum();
     assert!(on_server > 35 << 20, "the repository is not huge: {on_server} bytes");
-    let scaffolder = stage.scaffolder("a").await;
+    let scaffolder = stage.scaffolder_at("a", &url.parse().unwrap()).await;
     let spent = || counted.swap(0, Ordering::Relaxed);
 
     let inputs = inputs("prod");

@@ -83,7 +83,8 @@ async fn a_tree_is_written_over_ssh_to_a_known_host_with_a_known_key_and_not_oth
     let stage = Stage::new().await;
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path()).await;
-    let (scaffolder, inputs) = (stage.scaffolder("a").await, inputs("prod"));
+    let destination = server.destination(&stage, &server.key, &server.known_hosts);
+    let (scaffolder, inputs) = (stage.scaffolder_at("a", &destination.url).await, inputs("prod"));
     let (wrong_key, wrong_host) = make_key(folder.path(), "wrong");
     let another_host = format!("[127.0.0.1]:{} {wrong_host}", server.port);
 
@@ -95,7 +96,6 @@ async fn a_tree_is_written_over_ssh_to_a_known_host_with_a_known_key_and_not_oth
         let refused = scaffolder.ensure_tree(&inputs, &server.destination(&stage, key, hosts)).await.unwrap_err();
         assert_eq!((refused.kind, refused.reason.as_str()), (TroubleKind::Rejected, reason), "{refused}");
     }
-    let destination = server.destination(&stage, &server.key, &server.known_hosts);
     let written = scaffolder.ensure_tree(&inputs, &destination).await.unwrap();
 
     assert_eq!(scaffolder.ensure_tree(&inputs, &destination).await.unwrap(), written);

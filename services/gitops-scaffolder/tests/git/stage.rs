@@ -14,7 +14,7 @@ use gitops_scaffolder_contract::{Destination, GitCredential, Origin, Present, Tr
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use vocabulary::{ClusterId, ClusterName, GitPath, Provider, Region, Secret};
+use vocabulary::{ClusterId, ClusterName, GitPath, GitUrl, Provider, Region, Secret};
 
 pub(crate) const CANARY: &str = "CANARY-rw-3f9a";
 pub(crate) const READ_ONLY: &str = "CANARY-ro-77c1";
@@ -84,14 +84,18 @@ impl Stage {
 
     /// A scaffolder with a working folder of its own, as another process would have.
     pub(crate) async fn scaffolder(&self, name: &str) -> Scaffolder {
-        let config = Config { network_deadline: Duration::from_secs(20), ..self.config(name) };
-        Scaffolder::new(config).await.unwrap()
+        Scaffolder::new(self.config(name)).await.unwrap()
     }
 
-    /// Everything these tests serve is on this machine.
+    /// The same where a repository of another server may be on this machine as well.
+    pub(crate) async fn scaffolder_at(&self, name: &str, url: &GitUrl) -> Scaffolder {
+        Scaffolder::new(self.config(name).trusting(url)).await.unwrap()
+    }
+
+    /// The repository is on this machine.
     pub(crate) fn config(&self, name: &str) -> Config {
-        let here = "https://127.0.0.1/r.git".parse().unwrap();
-        Config::new(self.work_dir(name)).trusting(&here).trusting(&"https://localhost/r.git".parse().unwrap())
+        let config = Config::new(self.work_dir(name)).trusting(&self.url().parse().unwrap());
+        Config { network_deadline: Duration::from_secs(20), ..config }
     }
 
     pub(crate) fn work_dir(&self, name: &str) -> PathBuf {

@@ -12,7 +12,8 @@ use crate::stage::{CANARY, READ_ONLY, Stage, inputs, with_domain};
 
 /// The trouble of writing a tree there.
 async fn trouble(stage: &Stage, destination: &Destination) -> Trouble {
-    stage.scaffolder("a").await.ensure_tree(&inputs("prod"), destination).await.unwrap_err()
+    let scaffolder = stage.scaffolder_at("a", &destination.url).await;
+    scaffolder.ensure_tree(&inputs("prod"), destination).await.unwrap_err()
 }
 
 fn is(trouble: &Trouble, kind: TroubleKind, reason: &str) {
@@ -105,7 +106,7 @@ async fn a_server_that_never_answers_is_left_and_no_git_stays_behind() {
     let stage = Stage::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/gitops.git", listener.local_addr().unwrap()).parse().unwrap();
-    let config = Config { network_deadline: Duration::from_millis(500), ..stage.config("a") };
+    let config = Config { network_deadline: Duration::from_millis(500), ..stage.config("a").trusting(&url) };
     let scaffolder = Scaffolder::new(config).await.unwrap();
 
     let trouble =
