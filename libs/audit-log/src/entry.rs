@@ -12,29 +12,45 @@ use uuid::Uuid;
 use vocabulary::Actor;
 
 use crate::{
-    Action, Outcome, chain,
+    Action, Outcome, allowance, chain,
     table::{Column, Entity, Model},
 };
 
 /// A row that waits for the end of a chain is let in by the one before it; more often than this something is wrong.
 const TRIES: u32 = 5;
 
-tokio::task_local! {
-    static WROTE: Cell<bool>;
+/// What became of the rows that were to be written on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    /// There was none.
+    Nothing,
+    /// All were written.
+    Written,
+    /// A refusal of a person who has been refused too often of late was left out.
+    LeftOut,
 }
 
-/// Does something, and tells whether it wrote a row on the way. What it spawns does not count.
-pub async fn observed<T>(doing: impl Future<Output = T> + Send) -> (T, bool) {
-    let done = async { (doing.await, WROTE.with(Cell::get)) };
-    WROTE.scope(Cell::new(false), done).await
+tokio::task_local! {
+    static NOTED: Cell<Noted>;
+}
+
+/// Does something, and tells what became of the rows it wrote on the way. What it spawns does not count.
+pub async fn observed<T>(doing: impl Future<Output = T> + Send) -> (T, Noted) {
+    let done = async { (doing.await, NOTED.with(Cell::get)) };
+    NOTED.scope(Cell::new(Noted::Nothing), done).await
+}
+
+fn tell(noted: Noted) {
+    // Nobody may be observing.
+    let _ = NOTED.try_with(|told| told.set(if told.get() == Noted::LeftOut { Noted::LeftOut } else { noted }));
 }
 
 /// What is written down.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
-    actor: &'a Actor,
+    pub(crate) actor: &'a Actor,
     action: Action,
-    outcome: Outcome,
+    pub(crate) outcome: Outcome,
     object: Option<String>,
     object_name: Option<String>,
     changed: &'a [&'static str],
@@ -71,15 +87,23 @@ impl<'a> Entry<'a> {
 /// thing written in it: nobody else adds a row until the transaction ends, so whoever waited for something else meanwhile
 /// could wait for ever.
 pub async fn append(tx: &DatabaseTransaction, entry: Entry<'_>) -> Result<(), DbErr> {
+    if allowance::is_spent(tx, &entry).await? {
+        tell(Noted::LeftOut);
+        return Ok(());
+    }
     let row = row(&entry, Timestamp::now(), service_kit::request::id());
     add(tx, row).await?;
-    // Nobody may be observing.
-    let _ = WROTE.try_with(|wrote| wrote.set(true));
+    tell(Noted::Written);
     Ok(())
 }
 
 /// Adds a row in a transaction of its own.
 pub async fn note(db: &DatabaseConnection, entry: Entry<'_>) -> Result<(), DbErr> {
+    // Before it waits for its turn to write: whoever is refused a lot keeps nobody else waiting.
+    if allowance::is_spent(db, &entry).await? {
+        tell(Noted::LeftOut);
+        return Ok(());
+    }
     let mut tries = 0;
     loop {
         tries += 1;

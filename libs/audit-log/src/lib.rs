@@ -10,8 +10,11 @@
 //!   neither.
 //! - What changes something elsewhere is written down by [`note`] before, as [`Outcome::Asked`], and after, with what came
 //!   of it. If the first cannot be written, nothing is done.
+//! - What a person is refused is written down up to 60 times a minute, by either. What is beyond that is left out without an
+//!   error: [`observed`] tells, for whoever counts it.
 
 mod action;
+mod allowance;
 mod chain;
 mod entry;
 mod migration;
@@ -22,7 +25,7 @@ mod tests;
 mod verify;
 
 pub use action::{Action, Outcome};
-pub use entry::{Entry, FromBefore, append, append_from_before, note, observed};
+pub use entry::{Entry, FromBefore, Noted, append, append_from_before, note, observed};
 pub use migration::Migrator;
 pub use read::{Filter, Row, Who, nth_latest, page, rows};
 pub use verify::{Broken, Head, Verified, VerifyError, verify};

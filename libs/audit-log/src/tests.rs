@@ -25,6 +25,7 @@ on_both_databases! {
     the_first_row_that_is_not_as_it_was_written_is_named
     a_log_that_was_written_anew_is_found_out_by_an_end_noted_elsewhere
     rows_are_found_by_what_people_ask_for_and_page_after_page
+    whoever_is_refused_without_end_fills_no_log_and_nobody_elses_refusals_are_lost
 }
 
 struct World {
@@ -208,7 +209,7 @@ async fn rows_are_found_by_what_people_ask_for_and_page_after_page(world: World)
     let ada = ada();
     for n in 0..1_100 {
         let (action, outcome) =
-            if n % 10 == 0 { (Action::LogIn, Outcome::Denied) } else { (Action::LogOut, Outcome::Done) };
+            if n % 10 == 0 { (Action::LogIn, Outcome::Failed) } else { (Action::LogOut, Outcome::Done) };
         let tx = begin_write(&world.db).await.unwrap();
         append(&tx, Entry::new(&ada, action, outcome).on(n % 7)).await.unwrap();
         tx.commit().await.unwrap();
@@ -221,8 +222,8 @@ async fn rows_are_found_by_what_people_ask_for_and_page_after_page(world: World)
 
     assert_eq!(positions(&Filter::default(), None, 3).await, [1101, 1100, 1099]);
     assert_eq!(positions(&Filter::default(), Some(3), 3).await, [2, 1]);
-    let denied = Filter { outcome: Some(Outcome::Denied), ..Filter::default() };
-    assert_eq!(positions(&denied, None, 2).await, [1091, 1081]);
+    let failed = Filter { outcome: Some(Outcome::Failed), ..Filter::default() };
+    assert_eq!(positions(&failed, None, 2).await, [1091, 1081]);
     let named = Filter { who: Some(Who::Name("ada".to_owned())), action: Some(Action::LogIn), ..Filter::default() };
     assert_eq!(positions(&named, None, 1).await, [1091]);
     let known = Filter { who: Some(Who::Id(Uuid::from_u128(7))), object: Some("3".to_owned()), ..Filter::default() };
@@ -233,4 +234,45 @@ async fn rows_are_found_by_what_people_ask_for_and_page_after_page(world: World)
     let time = Filter { from: Some(all[5].happened_at), until: Some(all[10].happened_at), ..Filter::default() };
     let within = positions(&time, None, 100).await;
     assert!(within.contains(&6) && !within.contains(&11) && !within.contains(&1), "{within:?}");
+}
+
+async fn whoever_is_refused_without_end_fills_no_log_and_nobody_elses_refusals_are_lost(world: World) {
+    let other = service_kit::database::open(&world.url).await.unwrap();
+    let (ada, stranger) = (ada(), Actor::Stranger { address: "10.0.0.9".to_owned() });
+    let grace = Actor::Person {
+        id: Uuid::from_u128(8),
+        username: "grace".to_owned(),
+        role: Role::Viewer,
+        address: "10.0.0.8".to_owned(),
+    };
+    let refused = |actor| Entry::new(actor, Action::AddUser, Outcome::Denied);
+    let noted = async |db: &DatabaseConnection, entry: Entry<'_>| {
+        let (result, noted) = observed(note(db, entry)).await;
+        result.unwrap();
+        noted
+    };
+
+    for n in 0..allowance::MOST {
+        let db = if n % 2 == 0 { &world.db } else { &other };
+        assert_eq!(noted(db, refused(&ada)).await, Noted::Written, "{n}");
+    }
+    for db in [&world.db, &other] {
+        assert_eq!(noted(db, refused(&ada).on("c-1")).await, Noted::LeftOut);
+    }
+    let within_transaction = async {
+        let tx = begin_write(&world.db).await.unwrap();
+        append(&tx, refused(&ada)).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    assert_eq!(observed(within_transaction).await.1, Noted::LeftOut);
+    assert_eq!(world.all().await.len(), 60);
+    for entry in [Entry::new(&ada, Action::AddUser, Outcome::Done), refused(&grace), refused(&stranger)] {
+        assert_eq!(noted(&world.db, entry).await, Noted::Written);
+    }
+
+    // A minute later.
+    world.unguard().await;
+    world.run("UPDATE audit_entries SET happened_at = happened_at - 60000000").await;
+    assert_eq!(noted(&world.db, refused(&ada)).await, Noted::Written);
+    assert_eq!(observed(async {}).await.1, Noted::Nothing);
 }

@@ -15,6 +15,7 @@ pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Their refusals are in no audit row, as nothing limits how many they cause.
 const OF_STRANGERS: &str = "kubeopera_changes_refused_to_strangers_total";
+const LEFT_OUT: &str = "kubeopera_refusals_not_written_down_total";
 
 /// Samples so far.
 #[derive(Default)]
@@ -132,7 +133,9 @@ impl Platform {
         let help = "Whether this process leads: it alone drives clusters and sends notices.";
         all.family("kubeopera_leader", "gauge", help, [(Vec::new(), u8::from(self.leadership.is_held()))]);
         let help = "Changes that were refused to callers without a session or token, since the start.";
-        all.family(OF_STRANGERS, "counter", help, [(Vec::new(), self.strangers.count())]);
+        all.family(OF_STRANGERS, "counter", help, [(Vec::new(), self.refusals.of_strangers())]);
+        let help = "Refusals to people who had been refused 60 times within a minute, since the start.";
+        all.family(LEFT_OUT, "counter", help, [(Vec::new(), self.refusals.beyond_allowance())]);
         let summary = &view.summary;
         let standings = [
             (Standing::Healthy, summary.healthy),

@@ -46,8 +46,8 @@ pub(crate) use elsewhere::Elsewhere;
 use elsewhere::OverTheNetwork;
 pub(crate) use parting::Thing;
 pub(crate) use receipt::Receipt;
+use refused::Refusals;
 pub(crate) use refused::Refused;
-use refused::Strangers;
 
 use crate::{
     config::{Allowances, PlatformDefaults},
@@ -80,7 +80,7 @@ pub(crate) struct Platform {
     pub(crate) fleet: Fleet,
     /// What creates and deletes clusters, if there is such a thing here.
     pub(crate) provisioner: Option<Arc<dyn ClusterProvisioner>>,
-    pub(crate) strangers: Strangers,
+    pub(crate) refusals: Refusals,
     /// Wakes the relay: something is in the outbox.
     pub(crate) outbox_filled: Notify,
     /// Wakes the task that asks whether the API server answers.
@@ -115,7 +115,7 @@ impl Platform {
             monitor,
             fleet: Fleet::new(),
             provisioner: None,
-            strangers: Strangers::default(),
+            refusals: Refusals::default(),
             outbox_filled: Notify::new(),
             access_doubted: Notify::new(),
             repair_wanted: Notify::new(),

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use audit_log::Noted;
 use auth_service_contract::AuthError;
 use uuid::Uuid;
 
@@ -20,19 +21,33 @@ pub(crate) struct Refused {
     pub(crate) address: String,
 }
 
-/// How many changes were refused to people nobody knows, since the start.
+/// How many refusals were not written down, since the start.
 #[derive(Default)]
-pub(crate) struct Strangers(AtomicU64);
+pub(crate) struct Refusals {
+    strangers: AtomicU64,
+    left_out: AtomicU64,
+}
 
-impl Strangers {
-    pub(crate) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+impl Refusals {
+    /// Changes, to people nobody knows.
+    pub(crate) fn of_strangers(&self) -> u64 {
+        self.strangers.load(Ordering::Relaxed)
+    }
+
+    /// Of people who had been refused too often of late.
+    pub(crate) fn beyond_allowance(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// A refusal of a person was left out.
+    pub(crate) fn left_out(&self) {
+        self.left_out.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Platform {
     /// Writes down whom a change was refused to; of strangers it is only counted.
-    pub(crate) async fn note_refused(&self, refused: Refused) -> Result<(), AppError> {
+    pub(crate) async fn note_refused(&self, refused: Refused) -> Result<Noted, AppError> {
         let Refused { action, object, proof, address } = refused;
         let caller = match proof {
             Some(proof) => self.caller(proof, address).await,
@@ -40,8 +55,8 @@ impl Platform {
         };
         let caller = match caller {
             Err(AppError::NoSession | AppError::Auth(AuthError::NoSession)) => {
-                self.strangers.0.fetch_add(1, Ordering::Relaxed);
-                return Ok(());
+                self.refusals.strangers.fetch_add(1, Ordering::Relaxed);
+                return Ok(Noted::Nothing);
             }
             known => known?,
         };
@@ -50,6 +65,8 @@ impl Platform {
             other => other,
         };
         let object = object.map(|id| id.to_string());
-        Ok(audit::write(&self.db, caller.actor(), action, object, Outcome::Denied).await?)
+        let writing = audit::write(&self.db, caller.actor(), action, object, Outcome::Denied);
+        let (written, noted) = audit_log::observed(writing).await;
+        Ok(written.map(|()| noted)?)
     }
 }

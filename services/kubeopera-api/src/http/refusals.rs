@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use audit_log::Noted;
 use axum::{
     extract::{MatchedPath, Request, State},
     middleware::Next,
@@ -17,23 +18,33 @@ use crate::{
     store::audit::Action,
 };
 
-/// Middleware, outside of all that refuses. What strangers were refused is counted and not written down, as nothing
-/// limits how much of it they bring.
+/// Middleware, outside of all that refuses. Where nothing else limits how much is brought that is refused, it is counted
+/// and not written down: of strangers always, of a person beyond what the audit log takes of one.
 pub(crate) async fn write_down(State(platform): State<Arc<Platform>>, request: Request, next: Next) -> Response {
-    let path = request.extensions().get::<MatchedPath>().cloned();
-    let asked_for = path.as_ref().and_then(|path| action(request.method(), path.as_str()));
-    let (Some(path), Some(action)) = (path, asked_for) else { return next.run(request).await };
-    let object = object(path.as_str(), request.uri().path());
-    let (proof, address) = (proof(request.headers()), address(request.extensions()));
-    let (response, is_written) = audit_log::observed(next.run(request)).await;
-    if is_written || !response.status().is_client_error() {
-        return response;
+    let asked_for = asked_for(&request);
+    let (response, noted) = audit_log::observed(next.run(request)).await;
+    let to_note = asked_for.filter(|_| noted == Noted::Nothing && response.status().is_client_error());
+    let noted = match to_note {
+        Some(refused) => platform.note_refused(refused).await,
+        None => Ok(noted),
+    };
+    match noted {
+        Ok(Noted::LeftOut) => platform.refusals.left_out(),
+        Ok(Noted::Nothing | Noted::Written) => {}
+        Err(error) => return error.into_response(),
     }
-    let refused = Refused { action, object, proof, address };
-    match platform.note_refused(refused).await {
-        Ok(()) => response,
-        Err(error) => error.into_response(),
-    }
+    response
+}
+
+/// The change that a request asks for, as it is written down if it is refused.
+fn asked_for(request: &Request) -> Option<Refused> {
+    let path = request.extensions().get::<MatchedPath>()?.as_str();
+    Some(Refused {
+        action: action(request.method(), path)?,
+        object: object(path, request.uri().path()),
+        proof: proof(request.headers()),
+        address: address(request.extensions()),
+    })
 }
 
 /// What somebody asks for by a method at an address, if it would change something here or elsewhere.

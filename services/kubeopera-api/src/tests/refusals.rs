@@ -10,6 +10,7 @@ on_both_databases! {
     what_is_refused_before_it_is_understood_is_one_row_denied
     whoever_has_to_choose_a_password_first_is_written_down_with_what_they_tried
     strangers_are_counted_and_fill_no_log
+    somebody_who_is_refused_without_end_fills_no_log_and_is_counted
 }
 
 /// What is sent in each of the tests: a body of a type, with a header more.
@@ -99,6 +100,29 @@ async fn strangers_are_counted_and_fill_no_log(world: World) {
     assert_eq!(world.audit().await.len(), before);
     let metrics = world.get("/metrics", &cookie).await.text;
     assert!(metrics.contains("\nkubeopera_changes_refused_to_strangers_total 7\n"), "{metrics}");
+}
+
+async fn somebody_who_is_refused_without_end_fills_no_log_and_is_counted(world: World) {
+    let (viewer, operator) = (world.log_in("viewer").await, world.log_in("operator").await);
+    let before = world.audit().await.len();
+    let nobodys = format!("/api/v1/tokens/{NOBODYS}");
+
+    // A role that does not suffice, what is read and what is changed; what is not there; what cannot be read.
+    for n in 0..70 {
+        let refused = match n % 3 {
+            0 => world.get("/api/v1/users", &viewer).await,
+            1 => world.call(Method::DELETE, &nobodys, Some(&viewer)).await,
+            _ => world.send(request(&Method::POST, "/api/v1/users", &[("cookie", &viewer)], "{")).await,
+        };
+        assert!(refused.status.is_client_error(), "{refused:?}");
+    }
+    assert_eq!(world.audit().await.len(), before + 60);
+    assert_eq!(world.call(Method::DELETE, &nobodys, Some(&operator)).await.status, StatusCode::NOT_FOUND);
+
+    assert_eq!(world.audit().await.len(), before + 61, "somebody else's is written down");
+    let metrics = world.get("/metrics", &viewer).await.text;
+    assert!(metrics.contains("\nkubeopera_refusals_not_written_down_total 10\n"), "{metrics}");
+    assert!(metrics.contains("\nkubeopera_changes_refused_to_strangers_total 0\n"), "{metrics}");
 }
 
 #[test]
