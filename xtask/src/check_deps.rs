@@ -136,6 +136,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// What tests of a crate may use beyond [`ALLOWED`]: the real service behind a contract.
 const FOR_TESTS: &[(&str, &[&str])] = &[
+    ("kube-kit", &["testkit-log"]),
     ("gitops-scaffolder", &["testkit-log"]),
     ("service-kit", &["testkit-postgres"]),
     ("cluster-provisioner", &["testkit-terraform"]),

@@ -3,7 +3,9 @@
 //!
 //! No clock is compared with another's: who stands by measures, by its own monotonic clock, how long the Lease has not
 //! changed. Whoever leads counts from before its last renewal was sent, stops before others may take over, and every
-//! write names the version it was read at, so that a process that slept for a while can take nothing back.
+//! write names the version it was read at, so that a process that slept for a while can take nothing back. A machine that
+//! is suspended is another matter: its monotonic clock stands still, so that its process takes itself for the leader after
+//! a resume, until its next renewal is refused, within [`LeaseTimes::retry`].
 
 use std::{
     pin::pin,
@@ -164,16 +166,27 @@ impl Lease {
     async fn acquire(&self, shutdown: &CancellationToken) -> Option<Held> {
         // The Lease as it was seen last, and since when it is like that.
         let mut seen: Option<(LeaseSpec, Instant)> = None;
+        // Why it could not be asked about, as long as that is so.
+        let mut told: Option<String> = None;
         loop {
             let attempt = timeout(self.times.renew_within / 2, self.try_to_acquire(&mut seen));
-            tokio::select! {
-                attempted = attempt => match attempted {
-                    Ok(Ok(Some(held))) => return Some(held),
-                    Ok(Ok(None)) => {}
-                    Ok(Err(trouble)) => tracing::debug!(lease = self.name, "the Lease cannot be had: {trouble}"),
-                    Err(_) => tracing::debug!(lease = self.name, "the API server does not answer about the Lease"),
-                },
+            let attempted = tokio::select! {
+                attempted = attempt => attempted.unwrap_or_else(|_| Err(no_answer())),
                 () = shutdown.cancelled() => return None,
+            };
+            match attempted {
+                Ok(Some(held)) => return Some(held),
+                Ok(None) => told = None,
+                Err(trouble) if told.as_ref() == Some(&trouble.reason) => {
+                    tracing::debug!(lease = self.name, "the Lease cannot be had: {trouble}");
+                }
+                Err(trouble) => {
+                    tracing::warn!(
+                        lease = self.name,
+                        "the Lease cannot be had, and without it this process only stands by: {trouble}"
+                    );
+                    told = Some(trouble.reason);
+                }
             }
             tokio::select! {
                 // Spread, so that those who stand by do not all ask in the same moment.
@@ -217,7 +230,7 @@ impl Lease {
                 Ok(Ok(Some(renewed))) => *held = renewed,
                 Ok(Ok(None)) => return,
                 Ok(Err(trouble)) => tracing::debug!(lease = self.name, "the Lease is not renewed: {trouble}"),
-                Err(_) => tracing::debug!(lease = self.name, "the API server does not answer about the Lease"),
+                Err(_) => tracing::debug!(lease = self.name, "the Lease is not renewed: {}", no_answer()),
             }
         }
     }
@@ -271,10 +284,18 @@ impl Lease {
         };
         match written {
             Ok(lease) => Ok(Some(Held { lease, since })),
-            Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 => Ok(None),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
+            // Deleted since. One that cannot be created for want of its namespace is trouble.
+            Err(kube::Error::Api(status)) if status.code == 404 && lease.metadata.resource_version.is_some() => {
+                Ok(None)
+            }
             Err(error) => Err(trouble(Attempt("write the Lease"), &error)),
         }
     }
+}
+
+fn no_answer() -> Trouble {
+    Trouble::transient("Timeout", "The API server does not answer about the Lease.")
 }
 
 /// How long the holder's Lease lasts by its own word; others may have been started with other times.
