@@ -232,6 +232,7 @@ func TestEachAlertIsForItsOwnTroubleAlone(t *testing.T) {
 		{"KubeOperaNodesNotReady", map[string]string{`kubeopera_cluster_nodes_ready{cluster="shop"}`: "2"}},
 		{"KubeOperaClusterNotMeasured", map[string]string{`kubeopera_cluster_nodes_measured{cluster="shop"}`: "2"}},
 		{"KubeOperaCannotReadResources", map[string]string{`kubeopera_kubernetes_api_up`: "0"}},
+		{"KubeOperaLeaderless", map[string]string{`kubeopera_leader`: "0"}},
 		{"KubeOperaDown", map[string]string{`kubeopera_build_info{version="1"}`: ""}},
 	} {
 		if alerts := firing(t, each.unlike); !slices.Equal(alerts, []string{each.alert}) {
