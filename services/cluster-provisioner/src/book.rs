@@ -28,6 +28,7 @@ pub(crate) const LEDGER: &str = "ledger";
 pub(crate) const LOG: &str = "log";
 pub(crate) const PROGRESS: &str = "progress";
 pub(crate) const RESULT: &str = "result";
+pub(crate) const REMARK: &str = "remark";
 pub(crate) const KUBECONFIG: &str = "kubeconfig";
 
 /// What came of a run.
@@ -64,6 +65,8 @@ pub struct Entry {
     pub log: Option<Vec<u8>>,
     /// What came of the run.
     pub result: Option<RunResult>,
+    /// What is to be known beside the result, as sentences: what may be left of a cluster that was deleted.
+    pub remark: Option<String>,
     /// The kubeconfig, sealed.
     pub kubeconfig: Option<Vec<u8>>,
 }
@@ -154,6 +157,7 @@ impl Entry {
             progress: text_of(secret, PROGRESS),
             log: bytes_of(secret, LOG),
             result: text_of(secret, RESULT).and_then(|text| serde_json::from_str(&text).ok()),
+            remark: text_of(secret, REMARK),
             kubeconfig: bytes_of(secret, KUBECONFIG),
         }
     }
@@ -166,6 +170,7 @@ impl Entry {
             (PROGRESS, self.progress.map(String::into_bytes)),
             (LOG, self.log),
             (RESULT, self.result.map(|result| serde_json::json!(result).to_string().into_bytes())),
+            (REMARK, self.remark.map(String::into_bytes)),
             (KUBECONFIG, self.kubeconfig),
         ];
         values.into_iter().filter_map(|(key, value)| Some((key, STANDARD.encode(value?)))).collect()

@@ -1,6 +1,7 @@
 //! What is kept of clusters whose infrastructure is gone or given up: a `ConfigMap` for each, of the last hundred.
 //!
-//! It says that there is nothing more to delete, so that whoever asks after a crash is told that, and what there was.
+//! It says that there is nothing more for KubeOpera to delete, so that whoever asks after a crash is told that, what there
+//! was, and what may be left because nobody could look or a cluster did not let go of it.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +43,12 @@ pub(crate) struct Record {
 impl Record {
     /// Of a cluster that ends now as `state` says, as it was shown last.
     pub(crate) fn closing(shown: Option<Provisioning>, state: RunState, book: Option<&SecretObject>) -> Self {
+        let Entry { log, remark, .. } = book.map(Entry::of).unwrap_or_default();
         let message = match state {
             RunState::GivenUp => {
-                "KubeOpera was told to give the infrastructure up. What is not gone is still in the cloud."
+                "KubeOpera was told to give the infrastructure up. What is not gone is still in the cloud.".to_owned()
             }
-            _ => "The infrastructure is gone.",
+            _ => remark.unwrap_or_else(|| "The infrastructure is gone.".to_owned()),
         };
         let last = shown.unwrap_or_else(|| Provisioning {
             run: String::new(),
@@ -56,8 +58,8 @@ impl Record {
             ended_at: None,
         });
         let ended_at = Some(Timestamp::now());
-        let provisioning = Provisioning { state, message: message.to_owned(), ended_at, ..last };
-        Self { provisioning, log: book.and_then(|book| Entry::of(book).log) }
+        let provisioning = Provisioning { state, message, ended_at, ..last };
+        Self { provisioning, log }
     }
 }
 

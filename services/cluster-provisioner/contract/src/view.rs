@@ -11,7 +11,7 @@ pub struct Provisioning {
     pub run: String,
     /// Where it is.
     pub state: RunState,
-    /// What it is doing, or why it stopped short, as sentences.
+    /// What it is doing, why it stopped short, or what is not known to be gone, as sentences.
     pub message: String,
     /// What there is in the cloud, and what there was.
     pub resources: Vec<Resource>,

@@ -159,9 +159,12 @@ impl Provisioner {
     /// What there is to see of a run that the book is about; none if the book cannot be read.
     async fn shown(&self, cluster: ClusterId, book: &SecretObject) -> Result<Option<Provisioning>, Trouble> {
         let Ok(request) = request_of(book) else { return Ok(None) };
+        let Entry { ledger, remark, .. } = Entry::of(book);
         let (state, message) = match self.status(cluster, book).await? {
             RunStatus::Running { progress, .. } => (RunState::Running, progress),
-            RunStatus::Succeeded { .. } | RunStatus::Destroyed => (RunState::Succeeded, "Done.".to_owned()),
+            RunStatus::Succeeded { .. } | RunStatus::Destroyed => {
+                (RunState::Succeeded, remark.unwrap_or_else(|| "Done.".to_owned()))
+            }
             RunStatus::Failed { trouble, .. } => (RunState::Failed, trouble.message),
             RunStatus::Absent | RunStatus::Vanished { .. } => {
                 (RunState::Running, "Waiting for the run to start.".to_owned())
@@ -171,7 +174,7 @@ impl Provisioner {
             run: text_of(book, RUN).unwrap_or_default(),
             state,
             message,
-            resources: Entry::of(book).ledger.unwrap_or_default().shown(&request, &self.prices),
+            resources: ledger.unwrap_or_default().shown(&request, &self.prices),
             ended_at: None,
         }))
     }

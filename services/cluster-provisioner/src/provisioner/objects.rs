@@ -15,7 +15,7 @@ use vocabulary::{ClusterId, Secret, Trouble};
 
 use super::{DESTROY, Provisioner};
 use crate::{
-    book::{KUBECONFIG, PROGRESS, REQUEST, RESULT, RUN, text_of},
+    book::{KUBECONFIG, PROGRESS, REMARK, REQUEST, RESULT, RUN, text_of},
     job, names,
     record::Records,
     seal::Key,
@@ -65,7 +65,7 @@ impl Provisioner {
         }
         let mut page = data;
         if let Some(page) = page.as_object_mut() {
-            page.extend([PROGRESS, RESULT].map(|key| (key.to_owned(), Value::Null)));
+            page.extend([PROGRESS, RESULT, REMARK].map(|key| (key.to_owned(), Value::Null)));
         }
         // Only the page that was seen: another may have been turned, or what came of the run just been written down.
         let version = &book.metadata.resource_version;

@@ -9,6 +9,10 @@ use crate::{ledger::Ledger, seal::Key};
 
 /// The module that asks.
 pub(super) const MODULE: &str = "aws-leftovers";
+const MAY_NOT_LIST: &str = "All that Terraform knew of is gone. Whether anything else carries the cluster's tag is not known: the \
+    credential may not tag:GetResources.";
+const NOT_ASKED: &str = "All that Terraform knew of is gone. Whether anything else of the cluster is left is not known: Google \
+    Cloud is not asked.";
 /// So many are named in a message; all of them are in the ledger.
 const NAMED: usize = 3;
 
@@ -23,23 +27,22 @@ struct Output {
 }
 
 impl Runner {
-    /// Makes sure that nothing of the cluster is left, where the cloud can be asked.
-    pub(super) async fn verify(&self, state: &StateKeeper) -> Result<(), Stopped> {
+    /// Makes sure that nothing of the cluster is left, and says so where nobody could.
+    pub(super) async fn verify(&self, state: &StateKeeper) -> Result<Option<String>, Stopped> {
+        let not_known = |why: &str| {
+            self.teller.say(why);
+            Ok(Some(why.to_owned()))
+        };
         let found = match self.tagged(state).await {
             // Whoever may delete everything and may not list it has done all there is to do.
-            Err(Stopped::Trouble(trouble)) if trouble.reason == "PermissionMissing" => {
-                let said = "All that Terraform knew of is gone. Whether anything else carries the cluster's tag is not known: \
-                            the credential may not tag:GetResources.";
-                self.teller.say(said);
-                return Ok(());
-            }
+            Err(Stopped::Trouble(trouble)) if trouble.reason == "PermissionMissing" => return not_known(MAY_NOT_LIST),
             other => other?,
         };
-        let Some(found) = found else { return Ok(()) };
+        let Some(found) = found else { return not_known(NOT_ASKED) };
         match state.add(&found).await? {
             0 => {
                 self.teller.say("Nothing in the cloud carries the cluster's tag any more.");
-                Ok(())
+                Ok(None)
             }
             left => Err(left_over(left, &found).into()),
         }

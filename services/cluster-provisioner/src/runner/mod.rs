@@ -72,6 +72,15 @@ pub struct Runner {
     stop: CancellationToken,
 }
 
+/// What a run leaves that did what it was to do.
+#[derive(Debug, Clone, Default)]
+struct Done {
+    /// Sealed, of a run that made a cluster.
+    kubeconfig: Option<Vec<u8>>,
+    /// What may be left of one that was deleted, as sentences; none where the cloud says that nothing is.
+    remark: Option<String>,
+}
+
 /// What a step comes to if it does not succeed.
 enum Stopped {
     /// For this reason.
@@ -112,25 +121,25 @@ impl Runner {
 
     /// Does it, and writes down what came of it.
     pub async fn run(self) -> Result<RunResult, RunError> {
-        let (result, kubeconfig) = match self.attempt().await {
-            Ok(kubeconfig) => (RunResult::Succeeded, kubeconfig),
-            Err(Stopped::Trouble(trouble)) => (RunResult::Failed(trouble), None),
+        let (result, done) = match self.attempt().await {
+            Ok(done) => (RunResult::Succeeded, done),
+            Err(Stopped::Trouble(trouble)) => (RunResult::Failed(trouble), Done::default()),
             Err(Stopped::Book(error)) => return Err(error.into()),
         };
         match &result {
             RunResult::Succeeded => self.teller.say("Done."),
             RunResult::Failed(trouble) => self.teller.say(&trouble.message),
         }
-        self.finish(&result, kubeconfig).await?;
+        self.finish(&result, done).await?;
         Ok(result)
     }
 
     /// A result that cannot be written down is one nobody knows of, so it is tried for long.
-    async fn finish(&self, result: &RunResult, kubeconfig: Option<Vec<u8>>) -> Result<(), RunError> {
+    async fn finish(&self, result: &RunResult, done: Done) -> Result<(), RunError> {
         let deadline = Instant::now() + Duration::from_mins(10);
         loop {
-            let (result, kubeconfig) = (Some(result.clone()), kubeconfig.clone());
-            let last = Entry { result, kubeconfig, log: self.teller.take_news(), ..Entry::default() };
+            let (result, Done { kubeconfig, remark }) = (Some(result.clone()), done.clone());
+            let last = Entry { result, remark, kubeconfig, log: self.teller.take_news(), ..Entry::default() };
             match self.book.write(last).await {
                 Err(BookError::Unavailable(trouble)) if Instant::now() < deadline => {
                     self.teller.say(&format!("What came of the run cannot be written down yet. {trouble}"));
@@ -141,8 +150,7 @@ impl Runner {
         }
     }
 
-    /// The sealed kubeconfig, of a run that made a cluster.
-    async fn attempt(&self) -> Result<Option<Vec<u8>>, Stopped> {
+    async fn attempt(&self) -> Result<Done, Stopped> {
         let key = Key::parse(self.order.cluster, &self.order.key).map_err(|_| broken("KeyUnusable"))?;
         let left = self.book.read().await?;
         self.teller.go_on(left.log.as_deref());
@@ -150,8 +158,8 @@ impl Runner {
         let module = self.prepare()?;
         // From the moment on from which there may be something there is a ledger.
         if self.order.purpose == Purpose::Destroy && left.state.is_none() {
-            let Some(ledger) = left.ledger else { return Ok(None) };
-            return self.destroy_without_state(key, ledger).await.map(|()| None);
+            let Some(ledger) = left.ledger else { return Ok(Done::default()) };
+            return self.destroy_without_state(key, ledger).await.map(|()| Done::default());
         }
         let (book, teller) = (Arc::clone(&self.book), Arc::clone(&self.teller));
         let ledger = left.ledger.unwrap_or_else(Ledger::default);
@@ -162,10 +170,16 @@ impl Runner {
         self.tell("Preparing Terraform.").await?;
         self.terraform(&module, &state, &["init", "-input=false", "-no-color"], None).await?;
         match self.order.purpose {
-            Purpose::Create => self.create(&module, &state).await.map(Some),
+            Purpose::Create => Ok(Done { kubeconfig: Some(self.create(&module, &state).await?), remark: None }),
             Purpose::Destroy => {
-                self.clear(&module, &state).await?;
-                self.destroy(&module, &state).await.map(|()| None)
+                let not_let_go = self.clear(&module, &state).await?;
+                // Where the cloud says that nothing is left, that outweighs what the cluster did not say.
+                let not_known = self.destroy(&module, &state).await?;
+                let remark = not_known.map(|not_known| {
+                    let sentences: Vec<_> = [not_known].into_iter().chain(not_let_go).collect();
+                    sentences.join(" ")
+                });
+                Ok(Done { kubeconfig: None, remark })
             }
         }
     }
@@ -208,10 +222,11 @@ impl Runner {
         Ok(key.seal(Content::Kubeconfig, kubeconfig.reveal().as_bytes()).map_err(|_| broken("KeyUnusable"))?)
     }
 
-    /// Has the cluster take away what it made in the cloud itself. One that is dead is deleted all the same.
-    async fn clear(&self, module: &Path, state: &StateKeeper) -> Result<(), Stopped> {
+    /// Has the cluster take away what it made in the cloud itself, and says what it may not have let go of. One that is dead
+    /// is deleted all the same.
+    async fn clear(&self, module: &Path, state: &StateKeeper) -> Result<Option<String>, Stopped> {
         let Some((kubeconfig, uid)) = self.order.kubeconfig.as_ref().zip(self.order.cluster_uid.as_deref()) else {
-            return Ok(());
+            return Ok(None);
         };
         // What runs on the cluster and its data are lost from here on. That is not to be for a credential with which nothing
         // can be deleted afterwards.
@@ -220,17 +235,16 @@ impl Runner {
         self.terraform(module, state, &plan, None).await?;
         self.tell("Deleting load balancers and disks from within the cluster.").await?;
         tokio::select! {
-            cleared = self.access.clear(kubeconfig, uid) => {
-                if let Err(trouble) = cleared {
-                    self.teller.say(&format!("The infrastructure is deleted all the same. {trouble}"));
-                }
-                Ok(())
-            }
+            cleared = self.access.clear(kubeconfig, uid) => Ok(cleared.err().map(|trouble| {
+                self.teller.say(&format!("The infrastructure is deleted all the same. {trouble}"));
+                format!("Load balancers and disks that were made from within the cluster may be left. {}", trouble.message)
+            })),
             () = self.stop.cancelled() => Err(stopped_from_outside().into()),
         }
     }
 
-    async fn destroy(&self, module: &Path, state: &StateKeeper) -> Result<(), Stopped> {
+    /// Says what nobody could make sure of, if there is something.
+    async fn destroy(&self, module: &Path, state: &StateKeeper) -> Result<Option<String>, Stopped> {
         let destroy = ["destroy", "-input=false", "-no-color", "-json", "-auto-approve", "-lock-timeout=30s"];
         let mut round = 1;
         loop {
@@ -245,7 +259,7 @@ impl Runner {
                     round += 1;
                 }
                 Ok(()) => return self.verify(state).await,
-                other => return other,
+                Err(stopped) => return Err(stopped),
             }
         }
     }

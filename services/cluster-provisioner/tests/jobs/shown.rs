@@ -1,7 +1,7 @@
 //! What people are shown of a cluster's runs.
 
 use cluster_provisioner::book::{Book, Entry, RunResult};
-use cluster_provisioner_contract::{ClusterProvisioner, Price, RunState};
+use cluster_provisioner_contract::{ClusterProvisioner, Price, RunState, RunStatus};
 
 use super::{
     life::{state, told},
@@ -37,6 +37,28 @@ async fn what_there_is_is_shown_with_its_price_while_a_run_works_and_after_it_is
     let shown = world.provisioner.provisioning(cluster).await.unwrap().unwrap();
     assert_eq!((shown.run.as_str(), shown.state), ("destroy-1", RunState::Destroyed));
     assert!(shown.ended_at.is_some());
+}
+
+#[tokio::test]
+async fn the_record_of_a_cluster_says_what_may_be_left_and_is_of_that_run_alone() {
+    for (remark, told) in [(None, "The infrastructure is gone."), (Some("Disks may be left."), "Disks may be left.")] {
+        let world = World::new();
+        let cluster = world.request.cluster;
+        world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+        let said = |remark: &str| Entry { remark: Some(remark.to_owned()), ..Entry::default() };
+        world.book("create-1").write(said("Of another run.")).await.unwrap();
+        world.provisioner.ensure_destroyed(cluster).await.unwrap();
+        world.provisioner.ensure_destroyed(cluster).await.unwrap();
+        if let Some(remark) = remark {
+            world.book("destroy-1").write(said(remark)).await.unwrap();
+        }
+        world.ends("destroy-1", RunResult::Succeeded).await;
+
+        assert_eq!(world.provisioner.ensure_destroyed(cluster).await, Ok(RunStatus::Destroyed));
+
+        let shown = world.provisioner.provisioning(cluster).await.unwrap().unwrap();
+        assert_eq!((shown.state, shown.message.as_str()), (RunState::Destroyed, told));
+    }
 }
 
 #[tokio::test]

@@ -28,6 +28,19 @@ output*) echo '{"endpoint":{"value":"https://203.0.113.7"},"certificate_authorit
 esac
 "#;
 
+/// Deletes all it knows of, and may not ask what else there is.
+const MAY_NOT_LIST: &str = r#"
+case "$PWD $1" in
+*aws-leftovers*apply)
+    echo '{"type":"diagnostic","diagnostic":{"severity":"error","summary":"AccessDenied","detail":""}}'
+    exit 1
+    ;;
+esac
+"#;
+
+/// Deletes all it knows of, and finds nothing else.
+const FINDS_NOTHING: &str = r#"[ "$1" = output ] && echo '{"arns":{"value":[]}}'; exit 0"#;
+
 /// Has a state at once, and then never stops saying something.
 const TALKS: &str = r#"
 [ "$1" = apply ] || exit 0
@@ -104,6 +117,34 @@ async fn nothing_is_deleted_from_within_a_cluster_before_the_cloud_has_taken_the
     world.in_place_of_terraform = Some(MAKES_A_CLUSTER);
     assert_eq!(world.destroy(2).await, RunResult::Succeeded);
     assert_eq!(*world.clears.lock().unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_may_be_left_is_said_unless_the_cloud_says_that_nothing_is() {
+    let of_google = world(MAKES_A_CLUSTER);
+    let credential = ("aws-credentials", "[default]\n");
+    let mut of_aws = World::new(Topology::ManagedEks, ("eu-north-1", "m7g.large"), Access::Aws, credential, vec![]);
+    of_aws.in_place_of_terraform = Some(MAKES_A_CLUSTER);
+    for world in [&of_google, &of_aws] {
+        assert_eq!((world.create(1).await, world.page().remark), (RunResult::Succeeded, None));
+    }
+
+    assert_eq!(of_google.destroy(1).await, RunResult::Succeeded);
+    of_aws.in_place_of_terraform = Some(MAY_NOT_LIST);
+    assert_eq!(of_aws.destroy(1).await, RunResult::Succeeded);
+
+    for (world, why) in
+        [(&of_google, "Google Cloud is not asked."), (&of_aws, "the credential may not tag:GetResources.")]
+    {
+        let remark = world.page().remark.unwrap();
+        assert!(remark.starts_with("All that Terraform knew of is gone.") && remark.contains(why), "{remark}");
+        let not_let_go = "made from within the cluster may be left. a cluster that is dead does not answer.";
+        assert!(remark.ends_with(not_let_go), "{remark}");
+    }
+
+    of_aws.in_place_of_terraform = Some(FINDS_NOTHING);
+    of_aws.page.lock().unwrap().remark = None;
+    assert_eq!((of_aws.destroy(2).await, of_aws.page().remark), (RunResult::Succeeded, None));
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub(crate) struct Page {
     pub(crate) log: Option<Vec<u8>>,
     pub(crate) told: Vec<String>,
     pub(crate) result: Option<RunResult>,
+    pub(crate) remark: Option<String>,
     pub(crate) kubeconfig: Option<Vec<u8>>,
     /// How often it is away yet when a state is to be kept.
     pub(crate) away: u32,
@@ -59,12 +60,13 @@ impl Book for MemoryBook {
             page.away = left;
             return Err(Trouble::transient("Unreachable", "The API server is away.").into());
         }
-        let Entry { state, ledger, progress, log, result, kubeconfig } = entry;
+        let Entry { state, ledger, progress, log, result, remark, kubeconfig } = entry;
         page.state = state.or(page.state.take());
         page.ledger = ledger.or(page.ledger.take());
         page.told.extend(progress);
         page.log = log.or(page.log.take());
         page.result = result.or(page.result.take());
+        page.remark = remark.or(page.remark.take());
         page.kubeconfig = kubeconfig.or(page.kubeconfig.take());
         Ok(())
     }
