@@ -276,9 +276,9 @@ async fn open_pages_are_told_which_clusters_changed_in_detail_though_their_rows_
     };
 
     // A glance that is as before: only what is seen of the cluster alone has changed.
+    let before_the_first = Instant::now();
     world.monitor.see(glance(id, 70.0));
     let first = changed(&mut page).await;
-    let told = Instant::now();
     for _ in 0..5 {
         world.monitor.see(glance(id, 70.0));
     }
@@ -289,7 +289,8 @@ async fn open_pages_are_told_which_clusters_changed_in_detail_though_their_rows_
     let mut ids: Vec<ClusterId> = serde_json::from_value(second.data["ids"].clone()).unwrap();
     ids.sort();
     assert_eq!(ids, if id < other { [id, other] } else { [other, id] }, "all of it in one message");
-    assert!(told.elapsed() >= Duration::from_millis(900), "told after {:?}", told.elapsed());
+    let after = before_the_first.elapsed();
+    assert!(after >= Duration::from_secs(1), "told again after {after:?}");
 }
 
 async fn every_number_about_a_cluster_is_the_same_wherever_it_is_shown(world: World) {
