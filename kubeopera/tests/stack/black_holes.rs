@@ -20,13 +20,16 @@ use crate::{
 };
 
 const HOLES: usize = 30;
-/// From the click to a cluster that is being prepared, whoever else does not answer.
-const NORMAL: Duration = Duration::from_secs(20);
+/// From the click to a cluster that is being prepared, whoever else does not answer: seconds, unless the machine is busy. To
+/// wait for the others, one after the other, would take minutes, as each takes 5 s to connect to or 30 s to answer.
+const NORMAL: Duration = Duration::from_mins(1);
+/// Until the list is there: sooner than one that does not answer is given up.
+const LISTED: Duration = Duration::from_secs(10);
 /// How long everything is watched, twice: what leaks is more the second time.
 const WATCHED: Duration = Duration::from_mins(1);
-/// What may be more by chance: attempts come at random.
-const SOCKETS: usize = 5;
-const MEBIBYTES: usize = 8;
+/// What may be more by chance: attempts come at random and last longer on a busy machine, and an allocator keeps what it likes.
+const SOCKETS: usize = 10;
+const MEBIBYTES: usize = 16;
 
 #[tokio::test]
 #[ignore = "starts two clusters"]
@@ -92,7 +95,7 @@ async fn watched(world: &World) -> Taken {
     while began.elapsed() < WATCHED {
         let asked = Instant::now();
         let listed = world.dashboard.get("/api/v1/clusters?limit=100").await.unwrap();
-        assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+        assert!(asked.elapsed() < LISTED, "{:?}", asked.elapsed());
         assert_eq!(listed["items"].as_array().unwrap().len(), HOLES + 1);
         most = most.or(Taken::by(&world.program).await);
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -11,8 +11,9 @@ use tokio::time::Instant;
 
 use crate::{TO_READY, host_clusters, options};
 
-/// From a SIGKILL of the leader until another one leads.
-const HANDED_OVER: Duration = Duration::from_secs(20);
+/// From a SIGKILL of the leader until another one leads: 17 s by design (12 until the Lease is over, then a look each 2 s and
+/// a write), and what a busy machine takes.
+const HANDED_OVER: Duration = Duration::from_secs(30);
 const GIT_SECRET: &str = "acme-git";
 
 #[tokio::test]
@@ -88,13 +89,12 @@ async fn of_two_processes_one_acts_and_the_other_takes_over_when_it_is_killed_st
     assert_eq!(lead.holder().await.as_deref(), Some(&*of_first));
     assert_eq!(commits_of_path(git.repository(), "main", &path).await.unwrap(), commits);
 
-    // One that is told to stop leaves the lead to the other at once.
+    // One that is told to stop leaves the lead to the other: once it has ended, nobody waits for its Lease to be over.
     let told = Instant::now();
     first.stop().await.unwrap();
+    assert_ne!(lead.holder().await.as_deref(), Some(&*of_first));
     lead.other_than(&of_first).await;
-    let left = told.elapsed();
-    say(&format!("another process led {:.1} s after a stop", left.as_secs_f64()));
-    assert!(left < Duration::from_secs(12), "{left:?}");
+    say(&format!("another process led {:.1} s after a stop", told.elapsed().as_secs_f64()));
     assert_eq!(host_clusters(&client).await.unwrap()[0].status.as_ref().unwrap().phase, Some(Phase::Ready));
 }
 
