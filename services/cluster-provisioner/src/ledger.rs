@@ -24,9 +24,24 @@ struct Line {
 }
 
 impl Line {
-    /// Whether it is what an ARN names. In states some things have their short id, with which their ARN ends.
+    /// Whether it is what an ARN names. In states some things have their short id, with which their ARN ends. Names such as
+    /// `default` are unique within a service at best.
     fn is(&self, arn: &str) -> bool {
-        self.id == arn || !self.id.is_empty() && arn.rsplit(['/', ':']).next() == Some(&self.id)
+        let ends_with_id = || arn.rsplit(['/', ':']).next() == Some(&self.id);
+        self.id == arn || !self.id.is_empty() && arn.split(':').nth(2) == Some(service(&self.kind)) && ends_with_id()
+    }
+}
+
+/// The service in the ARNs of a type of resource.
+fn service(kind: &str) -> &'static str {
+    match kind {
+        "aws_cloudwatch_log_group" => "logs",
+        _ if kind.starts_with("aws_eks_") => "eks",
+        _ if kind.starts_with("aws_iam_") => "iam",
+        _ if kind.starts_with("aws_lb") => "elasticloadbalancing",
+        _ if kind.starts_with("aws_autoscaling_") => "autoscaling",
+        _ if kind.starts_with("aws_ssm_") => "ssm",
+        _ => "ec2",
     }
 }
 
@@ -154,6 +169,19 @@ mod tests {
         ledger.follow(&[], at(5));
         assert_eq!(ledger.left(), 1, "it is in no state, and left all the same");
         assert_eq!((ledger.found(&[], at(6)), ledger.left()), (0, 0));
+    }
+
+    #[test]
+    fn what_has_the_name_of_something_of_another_service_is_left_though_that_is_gone() {
+        let mut ledger = Ledger::default();
+        ledger.follow(&[one("aws_eks_addon.this", "default"), one("aws_iam_role.this", "north")], at(1));
+        ledger.follow(&[], at(2));
+        let lingering = "arn:aws:iam::1:role/north".to_owned();
+        let others = ["arn:aws:ec2:eu-north-1:1:security-group/default", "arn:aws:eks:eu-north-1:1:cluster/north"];
+
+        let found: Vec<_> = others.map(str::to_owned).into_iter().chain([lingering]).collect();
+
+        assert_eq!(ledger.found(&found, at(3)), 2);
     }
 
     #[test]
