@@ -32,6 +32,8 @@ use crate::{
 
 /// What the names of runs that delete begin with.
 const DESTROY: &str = "destroy-";
+/// In the place of a run in the book of a cluster that is given up.
+const GIVEN_UP: &str = "given-up";
 
 /// How runs are run.
 #[derive(Debug, Clone)]
@@ -101,6 +103,11 @@ impl Provisioner {
             None => None,
         };
         self.records().write(cluster, &Record::closing(shown, state, book)).await?;
+        self.tidy(cluster).await
+    }
+
+    /// Everything of a cluster's runs goes, whoever made it.
+    async fn tidy(&self, cluster: ClusterId) -> Result<(), Trouble> {
         if let JobSeen::Active { uid, .. } | JobSeen::Ended { uid, .. } = self.job(cluster).await? {
             self.delete_job(cluster, uid).await?;
         }
@@ -221,13 +228,22 @@ impl ClusterProvisioner for Provisioner {
     async fn ensure_destroyed(&self, cluster: ClusterId) -> Result<RunStatus, Trouble> {
         let job = names::provision(cluster);
         let running = |progress: &str| Ok(RunStatus::Running { job: job.clone(), progress: progress.to_owned() });
-        let Some(book) = self.book(cluster).await? else { return self.without_book(cluster).await };
-        if self.records().read(cluster).await?.is_some_and(|record| record.provisioning.state == RunState::GivenUp) {
-            // Giving it up was cut off.
-            self.forget(cluster).await?;
+        let record = self.records().read(cluster).await?;
+        let is_given_up = record.as_ref().is_some_and(|record| record.provisioning.state == RunState::GivenUp);
+        let book = match self.book(cluster).await? {
+            Some(book) if !is_given_up => book,
+            None if record.is_none() => return self.without_book(cluster).await,
+            // It was closed, and that was cut off, or a run was just being started meanwhile.
+            _ => {
+                self.tidy(cluster).await?;
+                return Ok(RunStatus::Destroyed);
+            }
+        };
+        let run = text_of(&book, RUN).unwrap_or_default();
+        if run == GIVEN_UP {
+            self.close(cluster, Some(&book), RunState::GivenUp).await?;
             return Ok(RunStatus::Destroyed);
         }
-        let run = text_of(&book, RUN).unwrap_or_default();
         let seen = self.job(cluster).await?;
         let Some(attempt) = run.strip_prefix(DESTROY).and_then(|number| number.parse::<u32>().ok()) else {
             return match seen {
@@ -279,8 +295,11 @@ impl ClusterProvisioner for Provisioner {
             return Err(Trouble::waiting("RunBeingStopped", "The run is being stopped first. Ask again in a minute."));
         }
         let book = self.book(cluster).await?;
-        if book.is_none() && self.records().read(cluster).await?.is_some() {
-            return Ok(());
+        match &book {
+            // The leader may be about to start a run by what it has read of the book.
+            Some(book) => self.turn_last_page(cluster, book).await?,
+            None if self.records().read(cluster).await?.is_some() => return Ok(()),
+            None => {}
         }
         self.close(cluster, book.as_ref(), RunState::GivenUp).await
     }

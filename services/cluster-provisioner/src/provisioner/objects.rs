@@ -13,7 +13,7 @@ use kube_kit::{Attempt, is_not_found, trouble};
 use serde_json::{Value, json};
 use vocabulary::{ClusterId, Secret, Trouble};
 
-use super::{DESTROY, Provisioner};
+use super::{DESTROY, GIVEN_UP, Provisioner};
 use crate::{
     book::{KUBECONFIG, PROGRESS, REMARK, REQUEST, RESULT, RUN, text_of},
     job, names,
@@ -23,6 +23,7 @@ use crate::{
 
 pub(crate) const MANAGER: &str = "cluster-provisioner";
 const KEY: &str = "key";
+const WRITE: &str = "write the Secret of the provisioning run";
 
 impl Provisioner {
     pub(super) fn secrets(&self) -> Api<SecretObject> {
@@ -41,10 +42,12 @@ impl Provisioner {
     /// The book for a new run: the state stays, how the last run went does not. From now on no earlier run can write.
     pub(super) async fn turn_page(&self, request: &RunRequest, run: &str) -> Result<(), Trouble> {
         let cluster = request.cluster;
-        let attempt = Attempt("write the Secret of the provisioning run");
-        let encoded = |text: String| STANDARD.encode(text);
-        let data = json!({ RUN: encoded(run.to_owned()), REQUEST: encoded(json!(request).to_string()) });
+        let data = json!({ RUN: STANDARD.encode(run), REQUEST: STANDARD.encode(json!(request).to_string()) });
         let Some(book) = self.book(cluster).await? else {
+            // Whoever deletes has seen one, and where there is a record there was one: it was just closed for good.
+            if run.starts_with(DESTROY) || self.records().read(cluster).await?.is_some() {
+                return Err(changing());
+            }
             self.was_never_begun(cluster).await?;
             let book = json!({
                 "apiVersion": "v1", "kind": "Secret", "type": "Opaque",
@@ -57,25 +60,36 @@ impl Provisioner {
             let book = serde_json::from_value(book).map_err(|error| Trouble::bug("BookUnusable", error.to_string()))?;
             return match self.secrets().create(&PostParams::default(), &book).await {
                 Ok(_) => Ok(()),
-                Err(error) => Err(trouble(attempt, &error)),
+                Err(error) => Err(trouble(Attempt(WRITE), &error)),
             };
         };
-        if text_of(&book, RUN).is_some_and(|last| last.starts_with(DESTROY)) && !run.starts_with(DESTROY) {
+        let last = text_of(&book, RUN).unwrap_or_default();
+        if last == GIVEN_UP {
+            return Err(changing());
+        }
+        if last.starts_with(DESTROY) && !run.starts_with(DESTROY) {
             return Err(Trouble::rejected("BeingDestroyed", "The infrastructure of this cluster is being deleted."));
         }
         let mut page = data;
         if let Some(page) = page.as_object_mut() {
             page.extend([PROGRESS, RESULT, REMARK].map(|key| (key.to_owned(), Value::Null)));
         }
-        // Only the page that was seen: another may have been turned, or what came of the run just been written down.
-        let version = &book.metadata.resource_version;
+        self.write_page(cluster, &book, page).await
+    }
+
+    /// The page after which there is none: from now on no run can write or be started.
+    pub(super) async fn turn_last_page(&self, cluster: ClusterId, book: &SecretObject) -> Result<(), Trouble> {
+        self.write_page(cluster, book, json!({ RUN: STANDARD.encode(GIVEN_UP) })).await
+    }
+
+    /// Over the page that was seen alone: another may have been turned, or what came of the run just been written down.
+    async fn write_page(&self, cluster: ClusterId, seen: &SecretObject, page: Value) -> Result<(), Trouble> {
+        let version = &seen.metadata.resource_version;
         let patch = Patch::Merge(json!({ "metadata": { "resourceVersion": version }, "data": page }));
         match self.secrets().patch(&names::provision(cluster), &PatchParams::default(), &patch).await {
             Ok(_) => Ok(()),
-            Err(kube::Error::Api(status)) if status.is_conflict() => {
-                Err(Trouble::waiting("RunChanging", "The run is just changing. It is looked at again."))
-            }
-            Err(error) => Err(trouble(attempt, &error)),
+            Err(kube::Error::Api(status)) if status.is_conflict() => Err(changing()),
+            Err(error) => Err(trouble(Attempt(WRITE), &error)),
         }
     }
 
@@ -190,6 +204,10 @@ impl Provisioner {
         let deleted = self.secrets().delete(&names::provision(cluster), &DeleteParams::default()).await;
         gone(deleted.map(drop), "delete the Secret of the run")
     }
+}
+
+fn changing() -> Trouble {
+    Trouble::waiting("RunChanging", "The run is just changing. It is looked at again.")
 }
 
 fn book_lost(cluster: ClusterId) -> Trouble {

@@ -84,6 +84,16 @@ impl ApiServer {
         *self.conflict.lock().unwrap() = Some(named.to_owned());
     }
 
+    /// All objects, by path.
+    pub(crate) fn everything(&self) -> BTreeMap<String, Value> {
+        self.objects.lock().unwrap().clone()
+    }
+
+    /// Puts objects back.
+    pub(crate) fn put_all(&self, objects: impl Iterator<Item = (String, Value)>) {
+        self.objects.lock().unwrap().extend(objects);
+    }
+
     /// Puts an object where it is not looked after.
     pub(crate) fn put(&self, path: &str, object: Value) {
         self.objects.lock().unwrap().insert(path.to_owned(), object);

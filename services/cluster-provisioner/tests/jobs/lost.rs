@@ -96,6 +96,71 @@ async fn giving_up_that_was_cut_off_starts_no_run_that_deletes() {
 }
 
 #[tokio::test]
+async fn no_run_is_started_of_a_cluster_that_is_given_up_meanwhile() {
+    for is_to_be_deleted in [true, false] {
+        let world = World::new();
+        let cluster = world.request.cluster;
+        world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+        world.ends("create-1", RunResult::Succeeded).await;
+        world.api_server.remove("jobs");
+
+        world.is_given_up_meanwhile();
+        let outcome = if is_to_be_deleted {
+            world.provisioner.ensure_destroyed(cluster).await.map(drop)
+        } else {
+            world.provisioner.ensure_run(&world.request, 2).await
+        };
+
+        assert_eq!(outcome.unwrap_err().reason, "RunChanging");
+        assert_eq!(world.api_server.kinds(), ["configmaps"]);
+        assert_eq!(world.provisioner.ensure_destroyed(cluster).await, Ok(RunStatus::Destroyed));
+        let shown = world.provisioner.provisioning(cluster).await.unwrap().unwrap();
+        assert_eq!((shown.run.as_str(), shown.state), ("create-1", RunState::GivenUp));
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_needs_that_was_just_being_started_goes_when_its_cluster_is_given_up() {
+    let world = World::new();
+    let cluster = world.request.cluster;
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    world.ends("create-1", RunResult::Succeeded).await;
+    for _ in 0..2 {
+        world.provisioner.ensure_destroyed(cluster).await.unwrap();
+    }
+    // All that comes after the page, which the leader makes when everything is gone already.
+    let late = world.api_server.everything();
+    world.api_server.remove("jobs");
+    world.provisioner.give_up(cluster).await.unwrap();
+    world
+        .api_server
+        .put_all(late.into_iter().filter(|(path, _)| !path.ends_with(&format!("secrets/provision-{cluster}"))));
+    assert_eq!(world.api_server.all("jobs").len(), 1);
+
+    assert_eq!(world.provisioner.ensure_destroyed(cluster).await, Ok(RunStatus::Destroyed));
+
+    assert_eq!(world.api_server.kinds(), ["configmaps"]);
+}
+
+#[tokio::test]
+async fn giving_up_is_gone_on_with_from_the_last_page_on() {
+    let world = World::new();
+    let cluster = world.request.cluster;
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    world.ends("create-1", RunResult::Succeeded).await;
+    world.api_server.remove("jobs");
+    let given_up = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "given-up");
+    world.change_book(&json!({ "data": { "run": given_up } }));
+    assert_eq!(world.provisioner.ensure_run(&world.request, 2).await.unwrap_err().reason, "RunChanging");
+
+    assert_eq!(world.provisioner.ensure_destroyed(cluster).await, Ok(RunStatus::Destroyed));
+
+    assert_eq!(world.api_server.kinds(), ["configmaps"]);
+    let shown = world.provisioner.provisioning(cluster).await.unwrap().unwrap();
+    assert_eq!(shown.state, RunState::GivenUp);
+}
+
+#[tokio::test]
 async fn whoever_comes_late_deletes_no_job_and_turns_no_page_of_another() {
     let world = World::new();
     let cluster = world.request.cluster;

@@ -1,6 +1,6 @@
 //! A provisioner with a credential, and the words to play the Job.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use auth_service_contract::{
@@ -11,7 +11,7 @@ use cluster_provisioner::{
     Config, Content, Key, Provisioner,
     book::{Book, Entry, RunResult, SecretBook},
 };
-use cluster_provisioner_contract::{RunRequest, Topology};
+use cluster_provisioner_contract::{ClusterProvisioner, RunRequest, Topology};
 use serde_json::json;
 use vocabulary::{Actor, ClusterId, Label, Secret};
 
@@ -20,7 +20,11 @@ use super::api_server::ApiServer;
 pub(crate) const CREDENTIAL: &str = "0b9a4f6e-1c8d-4f67-9f0a-3f6d1c2b7a11";
 
 /// Opens one credential for one cluster.
-struct OneCredential(ClusterId);
+struct OneCredential {
+    cluster: ClusterId,
+    /// By whom the cluster is given up the next time, at the very moment.
+    gives_up: Arc<Mutex<Option<Provisioner>>>,
+}
 
 #[async_trait]
 impl Credentials for OneCredential {
@@ -55,8 +59,12 @@ impl Credentials for OneCredential {
         if credential.to_string() != CREDENTIAL {
             return Err(CredentialError::NoSuchCredential);
         }
-        if cluster != self.0 {
+        if cluster != self.cluster {
             return Err(CredentialError::NotBound);
+        }
+        let gives_up = self.gives_up.lock().unwrap().take();
+        if let Some(another) = gives_up {
+            another.give_up(cluster).await.unwrap();
         }
         let (access_key_id, secret_access_key) = (Secret::new("CANARY-id"), Secret::new("CANARY-secret"));
         Ok(CloudAccess::AwsAccessKey(AwsAccessKey { access_key_id, secret_access_key }))
@@ -66,19 +74,24 @@ impl Credentials for OneCredential {
 pub(crate) struct World {
     pub(crate) api_server: ApiServer,
     pub(crate) provisioner: Provisioner,
+    gives_up: Arc<Mutex<Option<Provisioner>>>,
     pub(crate) request: RunRequest,
+}
+
+fn provisioner(api_server: &ApiServer, cluster: ClusterId, gives_up: &Arc<Mutex<Option<Provisioner>>>) -> Provisioner {
+    let config = Config {
+        image: "kubeopera:1".to_owned(),
+        pull_policy: "Never".to_owned(),
+        prices: Arc::new(prices::Table::built_in().clone()),
+    };
+    let credential = OneCredential { cluster, gives_up: Arc::clone(gives_up) };
+    Provisioner::new(api_server.client(), Arc::new(credential), config)
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        let api_server = ApiServer::default();
-        let cluster = ClusterId::random();
-        let config = Config {
-            image: "kubeopera:1".to_owned(),
-            pull_policy: "Never".to_owned(),
-            prices: Arc::new(prices::Table::built_in().clone()),
-        };
-        let provisioner = Provisioner::new(api_server.client(), Arc::new(OneCredential(cluster)), config);
+        let (api_server, cluster, gives_up) = (ApiServer::default(), ClusterId::random(), Arc::default());
+        let provisioner = provisioner(&api_server, cluster, &gives_up);
         let request = RunRequest {
             cluster,
             name: "north".parse().unwrap(),
@@ -90,7 +103,13 @@ impl World {
             kubernetes_version: "1.35".parse().unwrap(),
             credential: CREDENTIAL.to_owned(),
         };
-        Self { api_server, provisioner, request }
+        Self { api_server, provisioner, gives_up, request }
+    }
+
+    /// The next run that is about to be started finds that another process gives the cluster up meanwhile.
+    pub(crate) fn is_given_up_meanwhile(&self) {
+        let another = provisioner(&self.api_server, self.request.cluster, &Arc::default());
+        *self.gives_up.lock().unwrap() = Some(another);
     }
 
     /// The book as a run has it.
