@@ -318,8 +318,8 @@ impl ClusterProvisioner for Provisioner {
         };
         Ok(match self.book(cluster).await? {
             Some(book) => {
-                let Entry { log, result, .. } = Entry::of(&book);
-                Some(part(log, result.is_none()))
+                let is_live = matches!(self.status(cluster, &book).await?, RunStatus::Running { .. });
+                Some(part(Entry::of(&book).log, is_live))
             }
             None => self.records().read(cluster).await?.map(|record| part(record.log, false)),
         })

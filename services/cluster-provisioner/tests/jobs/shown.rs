@@ -74,3 +74,22 @@ async fn looking_at_a_run_changes_nothing() {
 
     assert_eq!(world.api_server.all("secrets"), before);
 }
+
+#[tokio::test]
+async fn a_log_is_live_while_a_run_works_and_not_when_it_is_lost_or_has_vanished() {
+    let world = World::new();
+    let cluster = world.request.cluster;
+    let is_live = async || world.provisioner.log(cluster, 0).await.unwrap().unwrap().is_live;
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    assert!(is_live().await);
+
+    world.job_ends("Failed");
+    assert!(!is_live().await, "it ended without a word");
+    world.api_server.remove("jobs");
+    assert!(!is_live().await, "its Job has vanished");
+
+    world.provisioner.ensure_run(&world.request, 1).await.unwrap();
+    assert!(is_live().await);
+    world.ends("create-1", RunResult::Succeeded).await;
+    assert!(!is_live().await);
+}
