@@ -3722,7 +3722,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is being provisioned */
+            /** @description It is not wholly provisioned yet */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use host_cluster_controller_crd::{ANNOTATION_REMOVAL, ConditionType, HostCluster, Mode, NAMESPACE, REMOVAL_DESTROY};
+use host_cluster_controller_crd::{
+    ANNOTATION_REMOVAL, ConditionType, HostCluster, Mode, NAMESPACE, Phase, REMOVAL_DESTROY,
+};
 use jiff::Timestamp;
 use kube_kit::{Attempt, trouble};
 use serde::{Deserialize, Serialize};
@@ -117,18 +119,20 @@ impl Platform {
         Ok(self.resource_itself(id).await?.is_some_and(|resource| is_marked(&resource)))
     }
 
-    /// Whether KubeOpera makes the cluster, is about to, or has stopped short of it. Whatever the phase, there may be something
-    /// in the cloud by then that a run goes on from and that nobody else knows of.
+    /// Whether KubeOpera makes the cluster, is about to, or has stopped short of it: there may be something in the cloud by
+    /// then that a run goes on from and that nobody else knows of. One that failed before any run was begun has nothing.
     async fn is_half_made(&self, record: &Record) -> Result<bool, AppError> {
         if record.spec.mode == Mode::ConnectExisting {
             return Ok(false);
         }
-        let is_made = |resource: HostCluster| {
-            let conditions = resource.status.map(|status| status.conditions).unwrap_or_default();
+        let is_half_made = |resource: HostCluster| {
+            let status = resource.status.unwrap_or_default();
             let made = ConditionType::InfrastructureReady.as_str();
-            conditions.iter().any(|one| one.type_ == made && one.status == "True")
+            let is_made = status.conditions.iter().any(|one| one.type_ == made && one.status == "True");
+            let was_begun = status.provisioning.is_some_and(|run| run.attempt > 0 || run.job_name.is_some());
+            !is_made && (was_begun || status.phase != Some(Phase::Failed))
         };
-        Ok(self.resource_itself(record.id).await?.is_some_and(|resource| !is_made(resource)))
+        Ok(self.resource_itself(record.id).await?.is_some_and(is_half_made))
     }
 
     /// The resource and not what was last seen of it, which may be a moment old.

@@ -175,7 +175,7 @@ pub(crate) async fn get_receipt(
         (status = 401, description = "No session", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Your role does not allow it", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "No such cluster", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "It is being provisioned", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "It is not wholly provisioned yet", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]

@@ -26,6 +26,7 @@ on_both_databases! {
     deleting_says_destroy_before_it_deletes_however_often_it_is_asked_for
     disconnect_and_delete_are_never_mixed_up
     a_cluster_is_not_disconnected_before_its_infrastructure_is_complete
+    a_cluster_that_failed_before_anything_was_made_is_let_go_of
     the_host_is_never_deleted_but_let_go_of_and_registered_again_while_others_stay
 }
 
@@ -74,6 +75,7 @@ impl World {
         };
         let mut resource = self.resource();
         resource["status"] = json!({"phase": phase, "message": "It is told.",
+            "provisioning": {"attempt": i32::from(ready.is_some())},
             "conditions": ready.map(condition).into_iter().collect::<Vec<_>>()});
         self.api_server.put(resource);
     }
@@ -364,4 +366,15 @@ async fn a_cluster_is_not_disconnected_before_its_infrastructure_is_complete(wor
         "{rows:#?}"
     );
     assert_eq!(world.delete(&cookie, &id, "cloud").await.status, StatusCode::ACCEPTED);
+}
+
+async fn a_cluster_that_failed_before_anything_was_made_is_let_go_of(world: World) {
+    world.start();
+    let cookie = world.log_in("administrator").await;
+    let id = world.provisioned().await;
+    world.infrastructure_is("Failed", None);
+
+    let answer = world.disconnect(&cookie, &id).await;
+
+    assert!(answer.status.is_success(), "{answer:?}");
 }
