@@ -322,21 +322,14 @@ impl ValidKubeconfig {
 impl File {
     /// The cluster and the user that a context names. `named_in` is the field to blame if there is no such context.
     fn entries_of(&self, context: &str, named_in: &str) -> Result<Entries<'_>, KubeconfigProblem> {
-        let (at, context) = self
-            .contexts
-            .iter()
-            .enumerate()
-            .find(|(_, known)| known.name == context)
-            .ok_or_else(|| unresolved(named_in, "context"))?;
-        let context = &context.context;
-        let cluster = self.clusters.iter().enumerate().find(|(_, cluster)| cluster.name == context.cluster);
-        let (index, entry) =
-            cluster.ok_or_else(|| unresolved(&format!("kubeconfig.contexts[{at}].context.cluster"), "cluster"))?;
-        let cluster = At { index, entry };
-        let user = self.users.iter().enumerate().find(|(_, user)| context.user.as_ref() == Some(&user.name));
-        let (index, entry) =
-            user.ok_or_else(|| unresolved(&format!("kubeconfig.contexts[{at}].context.user"), "user"))?;
-        Ok(Entries { cluster, user: At { index, entry }, namespace: context.namespace.as_deref() })
+        let named = one(&self.contexts, "contexts", |known| known.name == context)?;
+        let At { index: at, entry } = named.ok_or_else(|| unresolved(named_in, "context"))?;
+        let context = &entry.context;
+        let lost = |what: &str| unresolved(&format!("kubeconfig.contexts[{at}].context.{what}"), what);
+        let cluster = one(&self.clusters, "clusters", |cluster| cluster.name == context.cluster)?;
+        let user = one(&self.users, "users", |user| context.user.as_ref() == Some(&user.name))?;
+        let (cluster, user) = (cluster.ok_or_else(|| lost("cluster"))?, user.ok_or_else(|| lost("user"))?);
+        Ok(Entries { cluster, user, namespace: context.namespace.as_deref() })
     }
 }
 
@@ -422,6 +415,24 @@ fn decode(data: &str) -> Option<Vec<u8>> {
 
 fn problem(code: &'static str, field: impl Into<String>, message: impl Into<String>) -> KubeconfigProblem {
     KubeconfigProblem { code, field: field.into(), message: message.into() }
+}
+
+/// The entry that is meant. Of two with one name nobody knows which: programs that merge files differ in which they keep, and
+/// the wrong one is another cluster's credential.
+fn one<'a, T>(all: &'a [T], list: &str, is_meant: impl Fn(&T) -> bool) -> Result<Option<At<'a, T>>, KubeconfigProblem> {
+    let mut meant = all.iter().enumerate().filter(|(_, entry)| is_meant(entry));
+    let Some((index, entry)) = meant.next() else { return Ok(None) };
+    match meant.next() {
+        None => Ok(Some(At { index, entry })),
+        Some((other, _)) => Err(problem(
+            "kubeconfig_ambiguous_reference",
+            format!("kubeconfig.{list}[{other}].name"),
+            format!(
+                "It has the name of kubeconfig.{list}[{index}], so it is not known which of them is meant. Give one of them \
+                 another name, also where contexts name it."
+            ),
+        )),
+    }
 }
 
 fn address_forbidden(field: &str) -> KubeconfigProblem {

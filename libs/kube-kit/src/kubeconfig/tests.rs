@@ -50,6 +50,29 @@ fn a_line_feed_around_a_token_is_no_part_of_it_and_one_within_it_is_refused_with
     assert!(!problem.to_string().contains("CANARY"), "{problem}");
 }
 
+/// Two files pasted together, each with a user called admin: taking the first or the last would show one cluster's credential
+/// to another.
+#[test]
+fn of_two_entries_with_one_name_none_is_taken_unless_no_context_means_them() {
+    let users = "- name: u\n  user: {token: CANARY-one}\n- name: u\n  user: {token: CANARY-two}\n";
+    let two = |context: &str| {
+        format!(
+            "current-context: {context}\ncontexts:\n- name: prod\n  context: {{cluster: c, user: u}}\n- name: other\n  \
+             context: {{cluster: c, user: mine}}\nclusters:\n- name: c\n  cluster: {{{SERVER}}}\nusers:\n{users}- name: \
+             mine\n  user: {{token: CANARY-mine}}\n"
+        )
+    };
+
+    let problem = parse(&two("prod")).unwrap_err();
+
+    let expected = ("kubeconfig_ambiguous_reference", "kubeconfig.users[1].name");
+    assert_eq!((problem.code, problem.field.as_str()), expected);
+    assert!(!problem.to_string().contains("CANARY"), "{problem}");
+    assert_eq!(parse(&two("other")).unwrap().token().map(Secret::reveal), Some("CANARY-mine"));
+    let contexts = two("prod").replace("- name: other", "- name: prod");
+    assert_eq!(parse(&contexts).unwrap_err().field, "kubeconfig.contexts[1].name");
+}
+
 #[test]
 fn whatever_would_act_on_this_machine_is_refused_by_name() {
     for (user, code, field) in [
