@@ -152,4 +152,7 @@ const LETTING_GO: &str = "\
 Deleting the resource means *disconnect*: everything on the cluster keeps running. Only for a cluster that KubeOpera created, and
 only with the annotation `kubeopera.io/removal: destroy` that kubeopera-api sets after the typed confirmation, does it mean
 *delete*. The phase shows how far the cluster had come; the condition Removing and the message tell what is being done.
+
+The dashboard and the API disconnect a cluster that KubeOpera creates only once InfrastructureReady is True, or if it failed
+before anything was begun. In between it is deleted: what there is of it in the cloud would be forgotten otherwise.
 ";
