@@ -5,8 +5,9 @@ import { FileKey2, PanelRightOpen, Pencil, RotateCw, Trash2, Unplug } from 'luci
 import { lazy, Suspense, useState } from 'react'
 import type { Cluster } from '@/api/model'
 import { askToPart } from '@/parting/parting'
-import { menuItemClass, popupClass } from '@/ui/menu'
+import { menuItemClass } from '@/ui/menu'
 import type { Opened } from '@/ui/on-demand'
+import { OpenMenu } from '@/ui/open-menu'
 import { canRetry, useRetry } from './retry'
 import { canReplaceKubeconfig, isAdministrator, isDeletable, mayManage, useRole } from './rights'
 
@@ -35,58 +36,51 @@ export default function ClusterActions({ cluster, onItsPage, trigger }: ClusterA
           )}
         </Suspense>
       )}
-      <Menu.Root defaultOpen>
-        <Menu.Trigger render={trigger} />
-        <Menu.Portal>
-          <Menu.Positioner align="end" sideOffset={6} collisionPadding={12} className="z-40">
-            <Menu.Popup className={clsx(popupClass, 'w-64 max-w-[calc(100vw-1.5rem)]')}>
-              {!onItsPage && (
-                <Menu.LinkItem
-                  render={<Link to="/clusters/$id" params={{ id: cluster.id }} />}
-                  closeOnClick
-                  className={menuItemClass}
-                >
-                  <PanelRightOpen aria-hidden />
-                  Open
-                </Menu.LinkItem>
-              )}
-              {manages && canRetry(cluster) && (
-                <Menu.Item onClick={() => retry.mutate()} className={menuItemClass}>
-                  <RotateCw aria-hidden />
-                  Try again now
-                </Menu.Item>
-              )}
-              {manages && (
-                <Menu.Item onClick={() => setAsked('edit')} className={menuItemClass}>
-                  <Pencil aria-hidden />
-                  Edit name and labels…
-                </Menu.Item>
-              )}
-              {canReplaceKubeconfig(cluster, role) && (
-                <Menu.Item onClick={() => setAsked('replace')} className={menuItemClass}>
-                  <FileKey2 aria-hidden />
-                  Replace kubeconfig…
-                </Menu.Item>
-              )}
-              {manages && (
-                <Menu.Item onClick={() => askToPart({ way: 'disconnect', cluster })} className={menuItemClass}>
-                  <Unplug aria-hidden />
-                  Disconnect…
-                </Menu.Item>
-              )}
-              {manages && isAdministrator(role) && isDeletable(cluster) && (
-                <Menu.Item
-                  onClick={() => askToPart({ way: 'delete', cluster })}
-                  className={clsx(menuItemClass, 'text-bad-fg [&_svg]:text-bad-fg')}
-                >
-                  <Trash2 aria-hidden />
-                  Delete…
-                </Menu.Item>
-              )}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <OpenMenu trigger={trigger} collisionPadding={12} className="w-64 max-w-[calc(100vw-1.5rem)]">
+        {!onItsPage && (
+          <Menu.LinkItem
+            render={<Link to="/clusters/$id" params={{ id: cluster.id }} />}
+            closeOnClick
+            className={menuItemClass}
+          >
+            <PanelRightOpen aria-hidden />
+            Open
+          </Menu.LinkItem>
+        )}
+        {manages && canRetry(cluster) && (
+          <Menu.Item onClick={() => retry.mutate()} className={menuItemClass}>
+            <RotateCw aria-hidden />
+            Try again now
+          </Menu.Item>
+        )}
+        {manages && (
+          <Menu.Item onClick={() => setAsked('edit')} className={menuItemClass}>
+            <Pencil aria-hidden />
+            Edit name and labels…
+          </Menu.Item>
+        )}
+        {canReplaceKubeconfig(cluster, role) && (
+          <Menu.Item onClick={() => setAsked('replace')} className={menuItemClass}>
+            <FileKey2 aria-hidden />
+            Replace kubeconfig…
+          </Menu.Item>
+        )}
+        {manages && (
+          <Menu.Item onClick={() => askToPart({ way: 'disconnect', cluster })} className={menuItemClass}>
+            <Unplug aria-hidden />
+            Disconnect…
+          </Menu.Item>
+        )}
+        {manages && isAdministrator(role) && isDeletable(cluster) && (
+          <Menu.Item
+            onClick={() => askToPart({ way: 'delete', cluster })}
+            className={clsx(menuItemClass, 'text-bad-fg [&_svg]:text-bad-fg')}
+          >
+            <Trash2 aria-hidden />
+            Delete…
+          </Menu.Item>
+        )}
+      </OpenMenu>
     </>
   )
 }

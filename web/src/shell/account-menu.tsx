@@ -6,8 +6,9 @@ import { LogOut, UserRound } from 'lucide-react'
 import type { Session } from '@/api/model'
 import { roles } from '@/session/roles'
 import { logOut, sessionQuery } from '@/session/session'
-import { menuItemClass, popupClass } from '@/ui/menu'
+import { menuItemClass } from '@/ui/menu'
 import type { Opened } from '@/ui/on-demand'
+import { OpenMenu } from '@/ui/open-menu'
 import { showFailure } from '@/ui/toasts'
 import { forgetDrafts } from '@/wizard/draft'
 
@@ -27,32 +28,21 @@ export default function AccountMenu({ user, trigger }: Pick<Session, 'user'> & O
     onError: (error) => showFailure('You are still logged in', error),
   })
   return (
-    <Menu.Root defaultOpen>
-      <Menu.Trigger render={trigger} />
-      <Menu.Portal>
-        <Menu.Positioner align="end" sideOffset={6} className="z-40">
-          <Menu.Popup className={clsx(popupClass, 'min-w-52')}>
-            <Menu.Group>
-              <Menu.GroupLabel className="border-line border-b px-2.5 pt-1.5 pb-2.5">
-                <span className="block font-medium [overflow-wrap:anywhere]">{user.username}</span>
-                <span className="block text-fg-3 text-xs">{roles[user.role].name}</span>
-              </Menu.GroupLabel>
-              <Menu.LinkItem
-                render={<Link to="/settings/account" />}
-                closeOnClick
-                className={clsx(menuItemClass, 'mt-1')}
-              >
-                <UserRound aria-hidden />
-                Your account
-              </Menu.LinkItem>
-              <Menu.Item onClick={() => leave.mutate()} closeOnClick className={menuItemClass}>
-                <LogOut aria-hidden />
-                Log out
-              </Menu.Item>
-            </Menu.Group>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <OpenMenu trigger={trigger} className="min-w-52">
+      <Menu.Group>
+        <Menu.GroupLabel className="border-line border-b px-2.5 pt-1.5 pb-2.5">
+          <span className="block font-medium [overflow-wrap:anywhere]">{user.username}</span>
+          <span className="block text-fg-3 text-xs">{roles[user.role].name}</span>
+        </Menu.GroupLabel>
+        <Menu.LinkItem render={<Link to="/settings/account" />} closeOnClick className={clsx(menuItemClass, 'mt-1')}>
+          <UserRound aria-hidden />
+          Your account
+        </Menu.LinkItem>
+        <Menu.Item onClick={() => leave.mutate()} closeOnClick className={menuItemClass}>
+          <LogOut aria-hidden />
+          Log out
+        </Menu.Item>
+      </Menu.Group>
+    </OpenMenu>
   )
 }
