@@ -83,6 +83,8 @@ async fn follow(
             until_written(shutdown, || platform.finish_removal(id)).await;
             platform.observed.remove(id);
             platform.listing.see(id, None);
+            // Another process may have taken the record away before this one knew that there was one.
+            platform.events.mark(id);
         }
     }
 }

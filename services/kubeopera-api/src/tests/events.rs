@@ -48,8 +48,12 @@ impl Page {
         Self { body: response.into_body().into_data_stream(), text: String::new() }
     }
 
-    /// The next event; `None` when the stream has ended.
+    /// The next event; `None` when the stream has ended. What only keeps the connection alive is none.
     pub(super) async fn next(&mut self) -> Option<Heard> {
+        tokio::time::timeout(std::time::Duration::from_secs(20), self.hear()).await.expect("nothing came")
+    }
+
+    async fn hear(&mut self) -> Option<Heard> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
@@ -60,11 +64,14 @@ impl Page {
                     id: field("id:").parse().unwrap_or(0),
                     data: serde_json::from_str(&field("data:")).unwrap_or(Value::Null),
                 };
+                let keeps_alive = message.starts_with(':');
                 self.text = rest.to_owned();
+                if keeps_alive {
+                    continue;
+                }
                 return Some(heard);
             }
-            let next = tokio::time::timeout(std::time::Duration::from_secs(20), self.body.next()).await;
-            let bytes = next.expect("nothing came").map(Result::unwrap)?;
+            let bytes = self.body.next().await.map(Result::unwrap)?;
             self.text += std::str::from_utf8(&bytes).unwrap();
         }
     }
@@ -74,6 +81,16 @@ impl Page {
         loop {
             let heard = self.next().await.expect("the stream ended");
             if heard.event == "cluster" && holds(&heard.data) {
+                return heard;
+            }
+        }
+    }
+
+    /// The event that a cluster is off the record.
+    pub(super) async fn until_removed(&mut self, id: &str) -> Heard {
+        loop {
+            let heard = self.next().await.expect("the stream ended");
+            if heard.event == "cluster.removed" && heard.data["id"] == id {
                 return heard;
             }
         }
@@ -107,13 +124,7 @@ async fn a_click_and_every_phase_after_it_arrive_on_the_open_pages(world: World)
     }
 
     world.api_server.delete(&id);
-    loop {
-        let heard = page.next().await.unwrap();
-        if heard.event == "cluster.removed" {
-            assert_eq!(heard.data, json!({"id": id}));
-            break;
-        }
-    }
+    assert_eq!(page.until_removed(&id).await.data, json!({"id": id}));
 }
 
 async fn a_page_that_comes_back_gets_what_it_missed_or_is_told_to_read_again(world: World) {

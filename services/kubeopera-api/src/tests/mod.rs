@@ -46,15 +46,24 @@ mod world;
 
 use world::World;
 
-/// Makes each test run on SQLite and on PostgreSQL.
+/// Makes each test run on SQLite and on PostgreSQL, and fail rather than wait for ever.
 macro_rules! on_both_databases {
     ($($name:ident)*) => {
         mod on_sqlite {
-            $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_sqlite().await).await; })*
+            $(#[tokio::test] async fn $name() {
+                crate::tests::in_time(async { super::$name(crate::tests::World::on_sqlite().await).await }).await;
+            })*
         }
         mod on_postgres {
-            $(#[tokio::test] async fn $name() { super::$name(crate::tests::World::on_postgres().await).await; })*
+            $(#[tokio::test] async fn $name() {
+                crate::tests::in_time(async { super::$name(crate::tests::World::on_postgres().await).await }).await;
+            })*
         }
     };
 }
 use on_both_databases;
+
+async fn in_time(test: impl Future<Output = ()>) {
+    let most = std::time::Duration::from_mins(5);
+    tokio::time::timeout(most, test).await.expect("the test is over in time");
+}

@@ -21,6 +21,7 @@ on_both_databases! {
     what_is_due_is_done_once_and_nothing_is_left
     what_one_is_doing_the_other_leaves_alone
     a_change_through_one_reaches_the_pages_of_the_other
+    a_cluster_that_hardly_came_goes_from_the_pages_of_both
     a_page_that_comes_over_from_the_other_reads_everything_again
     both_bring_an_empty_database_up_to_date_at_the_same_moment
     what_both_write_down_is_one_chain
@@ -186,7 +187,28 @@ async fn a_change_through_one_reaches_the_pages_of_the_other(one: World) {
 
     page.until(|cluster| cluster["name"] == "castle").await;
     one.api_server.delete(&id);
-    while page.next().await.expect("the stream ended").event != "cluster.removed" {}
+    page.until_removed(&id).await;
+}
+
+async fn a_cluster_that_hardly_came_goes_from_the_pages_of_both(one: World) {
+    let other = one.beside().await;
+    one.start();
+    other.start();
+    let cookie = one.log_in("operator").await;
+    let mut pages = [Page::open(&one, &cookie, None).await, Page::open(&other, &cookie, None).await];
+
+    for _ in 0..3 {
+        let id = one.register(&cookie).await.json()["id"].as_str().unwrap().to_owned();
+        until("the resource is there", async || (!one.api_server.resources().is_empty()).then_some(())).await;
+        for page in &mut pages {
+            page.until(|cluster| cluster["id"] == id.as_str()).await;
+        }
+        one.api_server.delete(&id);
+        for page in &mut pages {
+            page.until_removed(&id).await;
+        }
+        until("it is off the record", async || one.dump("clusters").await.is_empty().then_some(())).await;
+    }
 }
 
 async fn a_page_that_comes_over_from_the_other_reads_everything_again(one: World) {
