@@ -44,3 +44,13 @@ export const ifStill = ({ etag }: { etag: string }) => ({ header: { 'If-Match': 
 export async function dataOf<T>(call: Promise<Answer<T>>): Promise<T> {
   return (await answerOf(call)).data
 }
+
+/** The answer, or null where there is no such thing. */
+export async function dataOrNull<T>(call: Promise<Answer<T>>): Promise<T | null> {
+  try {
+    return await dataOf(call)
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
+}

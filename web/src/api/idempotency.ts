@@ -1,4 +1,5 @@
 import { useRef } from 'react'
+import { newId } from './new-id'
 
 /**
  * Names a request so that the server does it once. What is sent again as it was, because the answer got lost, has the same
@@ -8,12 +9,7 @@ export function useIdempotencyKey(): (request: unknown) => string {
   const last = useRef({ request: '', key: '' })
   return (request) => {
     const text = JSON.stringify(request)
-    if (last.current.request !== text) last.current = { request: text, key: randomKey() }
+    if (last.current.request !== text) last.current = { request: text, key: newId().replaceAll('-', '') }
     return last.current.key
   }
-}
-
-/** Not `crypto.randomUUID`, which browsers give to pages over HTTPS or on localhost only. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

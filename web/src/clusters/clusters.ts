@@ -1,7 +1,6 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import { answerOf, api, dataOf } from '@/api/client'
+import { answerOf, api, dataOf, dataOrNull } from '@/api/client'
 import type { Cluster, ClusterList } from '@/api/model'
-import { Problem } from '@/api/problem'
 
 /** Every cluster that KubeOpera knows, and whether it can see their resources at the moment. */
 export interface Fleet {
@@ -48,14 +47,7 @@ export async function registerThisCluster(): Promise<Registration> {
 export const clusterQuery = (id: string) =>
   queryOptions({
     queryKey: ['clusters', id],
-    queryFn: async ({ signal }): Promise<Cluster | null> => {
-      try {
-        return await dataOf(api.GET('/api/v1/clusters/{id}', { signal, params: { path: { id } } }))
-      } catch (error) {
-        if (error instanceof Problem && error.status === 404) return null
-        throw error
-      }
-    },
+    queryFn: ({ signal }) => dataOrNull(api.GET('/api/v1/clusters/{id}', { signal, params: { path: { id } } })),
   })
 
 const newer = (known: Cluster, cluster: Cluster) => (known.revision > cluster.revision ? known : cluster)

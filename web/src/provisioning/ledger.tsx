@@ -3,6 +3,7 @@ import { CircleCheck, CircleDot } from 'lucide-react'
 import { useState } from 'react'
 import type { ClusterProvisioning } from '@/api/model'
 import { dollarsAndCents } from '@/format/numbers'
+import { capital } from '@/format/words'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
 import { Nothing } from '@/ui/rows'
@@ -100,5 +101,3 @@ function price(monthly: number | null): string {
   if (monthly === null) return 'Not priced'
   return monthly === 0 ? 'Free' : `${dollarsAndCents(monthly)} a month`
 }
-
-const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)

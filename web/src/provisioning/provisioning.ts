@@ -1,8 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, dataOf } from '@/api/client'
+import { api, dataOf, dataOrNull } from '@/api/client'
 import type { Cluster, ProvisioningLog } from '@/api/model'
-import { Problem } from '@/api/problem'
 
 /** The pace at which a run that works is looked at. What ended is looked at again when its cluster changes. */
 const LOOK_EVERY_MS = 3_000
@@ -14,14 +13,8 @@ const MOST_LINES = 2_000
 export const provisioningQuery = (id: string) =>
   queryOptions({
     queryKey: ['provisioning', id],
-    queryFn: async ({ signal }) => {
-      try {
-        return await dataOf(api.GET('/api/v1/clusters/{id}/provisioning', { signal, params: { path: { id } } }))
-      } catch (error) {
-        if (Problem.of(error).status === 404) return null
-        throw error
-      }
-    },
+    queryFn: ({ signal }) =>
+      dataOrNull(api.GET('/api/v1/clusters/{id}/provisioning', { signal, params: { path: { id } } })),
     refetchInterval: ({ state: { data } }) => (data?.state === 'running' ? LOOK_EVERY_MS : false),
   })
 

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { newId } from '@/api/new-id'
 import { gitQuery } from '@/settings/git/git'
-import { newId, type TreePlace } from './host-cluster'
+import type { TreePlace } from './host-cluster'
 
 /** Until it is known, and for those who may not know it. */
 const example: TreePlace = {

@@ -78,14 +78,3 @@ function document(mapping: Record<string, Value>, indent = ''): string {
 /** Whether YAML takes it for a text without quotes: for one reader or another, some words are truth values. */
 const isPlain = (text: string) =>
   /^[A-Za-z][A-Za-z_/.0-9]*$/.test(text) && !/^(y|n|yes|no|on|off|true|false|null)$/i.test(text)
-
-/** Not `crypto.randomUUID`, which browsers give to pages over HTTPS or on localhost only. */
-export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  const hex = Array.from(bytes, (byte, at) => {
-    // Version 4, and the variant that goes with it.
-    const marked = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte
-    return marked.toString(16).padStart(2, '0')
-  }).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { newId } from '@/api/new-id'
 import { connectCommands } from '@/wizard/connect/manifest'
-import { applied, hostClusterOf, newId } from '@/wizard/host-cluster'
+import { applied, hostClusterOf } from '@/wizard/host-cluster'
 
 test('the Secret has the one name by which the controller takes it for the cluster’s own', () => {
   const details = {

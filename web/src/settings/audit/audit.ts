@@ -1,6 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '@/api/client'
 import type { paths } from '@/api/schema'
+import { capital } from '@/format/words'
 
 type Query = NonNullable<paths['/api/v1/audit']['get']['parameters']['query']>
 export type AuditAction = NonNullable<Query['action']>
@@ -64,10 +65,7 @@ export const actions: AuditAction[] = [
 ]
 
 /** "connect_cluster" as people say it. */
-export function actionName(action: string): string {
-  const words = action.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
+export const actionName = (action: string) => capital(action.replaceAll('_', ' '))
 
 /** The filter as the server takes it. */
 function query({ from, until, ...rest }: AuditFilter): Query {
