@@ -8,9 +8,7 @@ use crate::{git::clone::Clone, merge::Folder};
 /// The texts that can be had. One that is missing leaves its file as it was edited.
 pub(crate) async fn of(clone: &Clone<'_>, lock: &Lock, paths: &[&str]) -> Folder {
     let mut bases = generated_again(lock, paths);
-    for path in paths.iter().copied().filter(|path| !bases.contains_key(*path)).collect::<Vec<_>>() {
-        let blob = lock.files.get(path).and_then(|file| file.blob.as_deref());
-        let Some(blob) = blob.filter(|id| is_blob_id(id)) else { continue };
+    for (path, blob) in blobs(lock, paths, &bases) {
         match clone.blob(blob).await {
             Ok(text) if lock.wrote(path, &text) => drop(bases.insert(path.to_owned(), text)),
             Ok(_) => tracing::warn!(path, "the lock file names another text than was generated"),
@@ -20,6 +18,13 @@ pub(crate) async fn of(clone: &Clone<'_>, lock: &Lock, paths: &[&str]) -> Folder
         }
     }
     bases
+}
+
+/// The files whose text is not among `bases`, each with the id by which Git has it.
+pub(crate) fn blobs<'a>(lock: &'a Lock, paths: &[&'a str], bases: &Folder) -> Vec<(&'a str, &'a str)> {
+    let missing = paths.iter().filter(|path| !bases.contains_key(**path));
+    let id_of = |path: &str| lock.files.get(path)?.blob.as_deref().filter(|id| is_blob_id(id));
+    missing.filter_map(|path| Some((*path, id_of(path)?))).collect()
 }
 
 /// What this version still makes as it was.
@@ -33,6 +38,6 @@ pub(crate) fn generated_again(lock: &Lock, paths: &[&str]) -> Folder {
 }
 
 /// Whether a text that was read in a repository is an id, and not something that Git would take for an option or a path.
-pub(crate) fn is_blob_id(id: &str) -> bool {
+fn is_blob_id(id: &str) -> bool {
     id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

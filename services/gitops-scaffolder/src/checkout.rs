@@ -97,11 +97,6 @@ impl Checkout {
         Ok(Self { path: path.to_owned(), files, lock })
     }
 
-    /// The version of KubeOpera that wrote it.
-    pub fn generator(&self) -> &str {
-        &self.lock.generator
-    }
-
     /// Everything wrong with the folder as it is, edits of people included.
     pub fn findings(&self) -> Vec<Finding> {
         let mut tree = Tree::default();
@@ -134,13 +129,11 @@ impl Checkout {
         let Some(clone) = here.ancestors().find(|above| above.join(".git").exists()) else { return Ok(bases) };
         let home = tempfile::tempdir()?;
         let git = Git::new(home.path(), Duration::from_secs(1)).await?;
-        for path in paths {
-            let blob = self.lock.files.get(*path).and_then(|file| file.blob.as_deref());
-            let Some(blob) = blob.filter(|id| bases::is_blob_id(id) && !bases.contains_key(*path)) else { continue };
+        for (path, blob) in bases::blobs(&self.lock, paths, &bases) {
             let Ok(text) = git.local(clone, &["cat-file", "blob", blob], &[]).await else { continue };
             let text = String::from_utf8_lossy(&text).into_owned();
             if self.lock.wrote(path, &text) {
-                bases.insert((*path).to_owned(), text);
+                bases.insert(path.to_owned(), text);
             }
         }
         Ok(bases)

@@ -24,7 +24,7 @@ use gitops_scaffolder_contract::{Destination, GitOpsScaffolder, RepositoryCheck,
 use tokio::sync::Mutex;
 use vocabulary::{GitPath, GitUrl, Trouble};
 
-pub use gitops_scaffolder_tree::{Mirror, NotAMirror, Tree, TreeConfig, render};
+pub use gitops_scaffolder_tree::{Mirror, NotAMirror, TreeConfig, render};
 
 /// How the scaffolder is set up.
 #[derive(Debug, Clone)]

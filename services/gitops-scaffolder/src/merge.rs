@@ -1,7 +1,10 @@
 //! What a new tree changes in the folder as it is in Git: everything KubeOpera owns, and nothing that somebody edited. Where
 //! both changed a file, it gets both changes, or stays as it is if they are to the same lines.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use gitops_scaffolder_tree::{Class, File, LOCK_PATH, Lock, Tree, lint_edited};
 
@@ -27,11 +30,16 @@ pub(crate) struct Foreign(pub(crate) Vec<String>);
 
 /// The files that were edited and that the new tree changes: to merge them it takes what was last generated.
 pub(crate) fn to_merge<'tree>(there: &Folder, lock: &Lock, tree: &'tree Tree) -> Vec<&'tree str> {
-    let wanted = tree.files().filter(|(path, file)| {
-        let edited = there.get(*path).is_some_and(|current| *current != file.text && !lock.wrote(path, current));
-        file.class == Class::Owned && edited && lock.files.contains_key(*path) && !lock.wrote(path, &file.text)
+    let edited = tree.files().filter(|(path, file)| {
+        let current = there.get(*path).filter(|current| **current != file.text && !lock.wrote(path, current));
+        current.is_some() && file.class == Class::Owned && is_changed(lock, path, file)
     });
-    wanted.map(|(path, _)| path).filter(|path| *path != LOCK_PATH).collect()
+    edited.map(|(path, _)| path).filter(|path| *path != LOCK_PATH).collect()
+}
+
+/// Whether the new tree has another text than the last one had.
+fn is_changed(lock: &Lock, path: &str, file: &File) -> bool {
+    lock.files.contains_key(path) && !lock.wrote(path, &file.text)
 }
 
 /// Compares what is there, what we last wrote (`lock`) and what should be there. `bases` is what we last wrote of the files
@@ -44,7 +52,6 @@ pub(crate) fn changes<'tree>(
 ) -> Result<Changes<'tree>, Foreign> {
     let Some(lock) = lock else { return first(there, tree) };
     let mut changes = Changes::default();
-    let to_merge = to_merge(there, lock, tree);
     for (path, file) in tree.files() {
         let current = there.get(path);
         let wrote_before = lock.files.contains_key(path);
@@ -58,12 +65,11 @@ pub(crate) fn changes<'tree>(
             Class::Seed if wrote_before || current.is_some() => {}
             Class::Owned if !untouched => {
                 changes.kept_edits.push(path.to_owned());
-                if to_merge.contains(&path) {
-                    match merged(bases.get(path), current, file) {
-                        Some(text) if Some(&text) == current => {}
-                        Some(text) => changes.write.push((path, Cow::Owned(text))),
-                        None => changes.conflicts.push(path.to_owned()),
-                    }
+                let Some(current) = current.filter(|_| is_changed(lock, path, file)) else { continue };
+                match merged(bases.get(path), current, file) {
+                    Some(text) if text == *current => {}
+                    Some(text) => changes.write.push((path, Cow::Owned(text))),
+                    None => changes.conflicts.push(path.to_owned()),
                 }
             }
             Class::Seed | Class::Owned => changes.write.push((path, Cow::Borrowed(&file.text))),
@@ -83,8 +89,8 @@ pub(crate) fn changes<'tree>(
 }
 
 /// Both changes in one text; nothing if they collide.
-fn merged(base: Option<&String>, current: Option<&String>, file: &File) -> Option<String> {
-    diffy::merge(base?, current?, &file.text).ok()
+fn merged(base: Option<&String>, current: &str, file: &File) -> Option<String> {
+    diffy::merge(base?, current, &file.text).ok()
 }
 
 /// Lines that do not collide may still make no sense together. A merged file that would bring a fault into the folder that is
@@ -94,20 +100,19 @@ fn leave_out_unsound(changes: &mut Changes<'_>, there: &Folder, tree: &Tree) {
     if !changes.write.iter().any(|(_, text)| is_merged(text)) {
         return;
     }
-    let with = |mut tree: Tree, path: &str, text: &str| {
-        tree.insert(path, Class::Owned, text.to_owned());
-        tree
+    let faults_of = |path: &str, text: &str| -> BTreeSet<_> {
+        let mut folder = tree.clone();
+        folder.insert(path, Class::Owned, text.to_owned());
+        lint_edited(&folder).into_iter().collect()
     };
-    let faults_of = |path: &str, text: &str| {
-        let findings = lint_edited(&with(tree.clone(), path, text));
-        findings.iter().map(ToString::to_string).collect::<std::collections::BTreeSet<_>>()
-    };
-    let (write, conflicts) = std::mem::take(&mut changes.write).into_iter().partition(|(path, text)| {
+    changes.write.retain(|(path, text)| {
         let edited = there.get(*path).map(String::as_str).unwrap_or_default();
-        !is_merged(text) || faults_of(path, text).is_subset(&faults_of(path, edited))
+        let is_sound = !is_merged(text) || faults_of(path, text).is_subset(&faults_of(path, edited));
+        if !is_sound {
+            changes.conflicts.push((*path).to_owned());
+        }
+        is_sound
     });
-    changes.write = write;
-    changes.conflicts.extend(Vec::into_iter(conflicts).map(|(path, _): (&str, Cow<'_, str>)| path.to_owned()));
     changes.conflicts.sort();
 }
 
