@@ -256,7 +256,8 @@ impl Cluster {
                         && let Some(version) = probe::version(client).await
                     {
                         version_asked = Some(Instant::now());
-                        self.change(|state| state.set_version(version));
+                        self.state().set_version(version);
+                        self.changed.notify_one();
                     }
                     (if found.is_uneasy { UNEASY } else { ASKED_EVERY }, None)
                 }
@@ -327,7 +328,8 @@ impl Cluster {
             };
             let look = assets::look(client, &place.provider).await;
             let pause = if look.is_complete() { ASSETS_EVERY } else { ASSETS_RETRIED };
-            self.change(|state| state.assets_seen(look));
+            self.state().assets_seen(look);
+            self.changed.notify_one();
             sleep(pause.mul_f64(rand::random_range(0.9..1.1))).await;
         }
     }

@@ -93,8 +93,8 @@ pub(crate) struct Leases {
 #[derive(Default)]
 struct Renewals {
     holder: String,
-    renewed: Option<Timestamp>,
-    heard: Option<Instant>,
+    /// The last one: its time by the clock of whoever holds the Lease, and when it was heard.
+    last: Option<(Timestamp, Instant)>,
     count: u32,
     /// The longest pause between two of them; a single long one is forgotten after a while.
     pause: Duration,
@@ -136,24 +136,20 @@ impl Leases {
         let Some(component) = Component::of(lease) else { return Seen::Nothing };
         let renewals = self.of_mut(component);
         if !lease.is_held() {
-            let was_held = std::mem::take(renewals).heard.is_some();
+            let was_held = std::mem::take(renewals).last.is_some();
             return if was_held { Seen::GivenUp } else { Seen::Nothing };
         }
-        let Some(renewed) = lease.renewed().filter(|renewed| Some(*renewed) != renewals.renewed) else {
-            return Seen::Nothing;
-        };
-        let is_first = renewals.renewed.replace(renewed).is_none();
-        let before = renewals.heard.replace(now);
+        let known = renewals.last.map(|(renewed, _)| renewed);
+        let Some(renewed) = lease.renewed().filter(|renewed| Some(*renewed) != known) else { return Seen::Nothing };
+        let before = renewals.last.replace((renewed, now));
         let holder = lease.spec.holder_identity.kept().unwrap_or_default();
         let is_successor = holder != renewals.holder;
         renewals.holder = holder;
         renewals.duration = lease.duration().unsigned_abs();
         renewals.is_missed = false;
-        if is_first {
-            return Seen::Nothing;
-        }
+        let Some((_, before)) = before else { return Seen::Nothing };
         // How long a successor takes tells nothing about renewals.
-        let pause = before.filter(|_| !is_successor).map_or(Duration::ZERO, |before| now.duration_since(before));
+        let pause = if is_successor { Duration::ZERO } else { now.duration_since(before) };
         renewals.pause = pause.max(renewals.pause.mul_f64(0.9));
         renewals.count = renewals.count.saturating_add(1);
         Seen::Renewed(component)
@@ -162,9 +158,8 @@ impl Leases {
     /// How a component stands.
     pub(crate) fn standing(&self, component: Component, now: Instant) -> Standing {
         let renewals = self.of(component);
-        let (Some(renewed), Some(due)) = (renewals.renewed, self.due(component)) else { return Standing::Untold };
-        let ago = renewals.heard.map_or(Duration::ZERO, |heard| now.duration_since(heard));
-        if now < due { Standing::Acting } else { Standing::Silent { renewed, ago } }
+        let (Some((renewed, heard)), Some(due)) = (renewals.last, self.due(component)) else { return Standing::Untold };
+        if now < due { Standing::Acting } else { Standing::Silent { renewed, ago: now.duration_since(heard) } }
     }
 
     /// When the next renewal will be missed that is not yet, if none comes.
@@ -186,7 +181,8 @@ impl Leases {
 
     fn due(&self, component: Component) -> Option<Instant> {
         let renewals = self.of(component);
-        renewals.heard.filter(|_| self.is_followed && renewals.count > 0)?.checked_add(renewals.patience())
+        let (_, heard) = renewals.last.filter(|_| self.is_followed && renewals.count > 0)?;
+        heard.checked_add(renewals.patience())
     }
 
     const fn of(&self, component: Component) -> &Renewals {

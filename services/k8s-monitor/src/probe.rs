@@ -37,13 +37,14 @@ pub(crate) async fn look(client: &Client, standing: impl Fn(Component) -> Standi
     let (status, text) = in_time(ask(client, "/readyz?verbose")).await?;
     let (ready, etcd) = judge_readyz(status, &text);
     let api_server = if matches!(alive, ComponentState::Unhealthy(_)) { alive } else { ready };
-    let (scheduler, scheduler_uneasy) = in_time(component(client, Component::Scheduler, &standing)).await?;
-    let (controller_manager, manager_uneasy) =
+    let (scheduler, is_scheduler_late) = in_time(component(client, Component::Scheduler, &standing)).await?;
+    let (controller_manager, is_manager_late) =
         in_time(component(client, Component::ControllerManager, &standing)).await?;
-    let is_unhealthy = [&api_server, &etcd].into_iter().any(|state| matches!(state, ComponentState::Unhealthy(_)));
+    let all = [&api_server, &etcd, &scheduler, &controller_manager];
+    let is_unhealthy = all.into_iter().any(|state| matches!(state, ComponentState::Unhealthy(_)));
     Ok(Found {
         control_plane: ControlPlane { api_server, scheduler, controller_manager, etcd },
-        is_uneasy: scheduler_uneasy || manager_uneasy || is_unhealthy,
+        is_uneasy: is_unhealthy || is_scheduler_late || is_manager_late,
     })
 }
 
@@ -94,7 +95,7 @@ struct Status {
     kind: String,
 }
 
-/// How a component is by its Lease, and whether that is worth looking at again soon.
+/// How a component is by its Lease, and whether that was not renewed of late.
 async fn component(
     client: &Client,
     component: Component,
@@ -126,18 +127,13 @@ async fn component(
     };
     // Whoever is silent is judged by this machine's clock alone, all others by the cluster's, so that it does not matter
     // whether the two agree.
+    let now = answer.server_time.unwrap_or_else(Timestamp::now);
     let state = match standing(component) {
         Standing::Silent { renewed, ago } if lease.renewed() == Some(renewed) => {
             judge_lease(name, lease.is_held(), Some(renewed), SignedDuration::ZERO, renewed + ago)
         }
-        _ => {
-            let now = answer.server_time.unwrap_or_else(Timestamp::now);
-            judge_lease(name, lease.is_held(), lease.renewed(), lease.duration(), now)
-        }
+        _ => judge_lease(name, lease.is_held(), lease.renewed(), lease.duration(), now),
     };
-    let is_old = lease.renewed().is_some_and(|renewed| {
-        answer.server_time.unwrap_or_else(Timestamp::now).duration_since(renewed) > RENEWED_OF_LATE
-    });
-    let is_uneasy = is_old || matches!(state, ComponentState::Unhealthy(_));
-    Ok((state, is_uneasy))
+    let is_late = lease.renewed().is_some_and(|renewed| now.duration_since(renewed) > RENEWED_OF_LATE);
+    Ok((state, is_late))
 }

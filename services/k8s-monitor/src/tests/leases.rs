@@ -2,16 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use k8s_monitor_contract::Monitor;
 use serde_json::json;
 use testkit_hostile_api_server::{Answer, Cluster};
 
-use super::scene::{Watched, healthy, score};
+use super::scene::{LEASES, SCHEDULER, Watched, healthy, lease, score};
 use crate::Engine;
-
-const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
 
 /// Two renewals of client-go's that do not come.
 const TWO_RENEWALS: Duration = Duration::from_secs(4);
@@ -20,17 +16,9 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// The Lease itself is over after 15 s.
 const LONG_BEFORE: Duration = Duration::from_secs(10);
 
-/// The scheduler's Lease as it is after a renewal by this holder.
-fn lease(holder: &str) -> serde_json::Value {
-    json!({
-        "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
-        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": Timestamp::now().to_string()},
-    })
-}
-
 /// Somebody acts as the scheduler, and whoever watches is told so.
 fn renew(cluster: &Cluster, holder: &str) {
-    let lease = lease(holder);
+    let lease = lease(holder, 0);
     cluster.say(SCHEDULER, 200, lease.to_string());
     cluster.put(LEASES, lease);
 }
@@ -103,7 +91,7 @@ async fn a_watch_that_is_late_says_nothing_against_the_scheduler() {
     let before = watched.server.requests(SCHEDULER);
 
     // Renewed, but the watch does not tell.
-    watched.cluster.say(SCHEDULER, 200, lease("one").to_string());
+    watched.cluster.say(SCHEDULER, 200, lease("one", 0).to_string());
     let asked = async {
         while watched.server.requests(SCHEDULER) <= before {
             engine.refresh(Duration::from_secs(2)).await;
@@ -129,7 +117,7 @@ async fn leases_that_may_not_be_watched_are_looked_at_from_time_to_time() {
     });
     watched.server.break_off();
 
-    let given_up = lease("");
+    let given_up = lease("", 0);
     watched.cluster.say(SCHEDULER, 200, given_up.to_string());
     engine.refresh(Duration::from_secs(20)).await;
     score(&engine, watched.id, 62.0).await;

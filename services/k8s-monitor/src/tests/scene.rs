@@ -19,6 +19,9 @@ pub(super) const NODES: &str = "/api/v1/nodes";
 pub(super) const PODS: &str = "/api/v1/pods";
 pub(super) const EVENTS: &str = "/api/v1/events";
 pub(super) const METRICS: &str = "/apis/metrics.k8s.io/v1beta1/nodes";
+pub(super) const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+pub(super) const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
+pub(super) const MANAGER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
 
 /// A cluster that is watched.
 pub(super) struct Watched {
@@ -130,6 +133,15 @@ pub(super) fn pod(number: u32, phase: &str, state: Value) -> Value {
         "spec": {"nodeName": "one", "containers": [{"name": "c", "image": "i", "env": [{"name": "A", "value": "\"b\""}],
             "resources": {"requests": {"cpu": "100m", "memory": "64Mi", "example.com/gpu": "1"}}}]},
         "status": {"phase": phase, "containerStatuses": [{"name": "c", "restartCount": 3, "state": state, "lastState": {}}]},
+    })
+}
+
+/// The scheduler's Lease as it is so many seconds after a renewal by this holder.
+pub(super) fn lease(holder: &str, age: i64) -> Value {
+    let renewed = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(age);
+    json!({
+        "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed.to_string()},
     })
 }
 

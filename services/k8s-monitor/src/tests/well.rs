@@ -7,12 +7,10 @@ use serde_json::json;
 use testkit_hostile_api_server::Cluster;
 
 use super::scene::{
-    EVENTS, METRICS, NODES, PODS, Watched, backing_off, glance, healthy, node, pod, running, score, snapshot,
+    EVENTS, MANAGER, METRICS, NODES, PODS, SCHEDULER, Watched, backing_off, glance, healthy, lease, node, pod, running,
+    score, snapshot,
 };
 use crate::Engine;
-
-const SCHEDULER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler";
-const MANAGER: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
 
 #[tokio::test]
 async fn the_score_follows_each_change_by_the_table() {
@@ -125,11 +123,7 @@ async fn usage_is_of_the_nodes_that_are_measured_and_says_so() {
 async fn the_control_plane_is_judged_by_readyz_and_by_the_leases_of_its_components() {
     let engine = Engine::default();
     let cluster = healthy();
-    let lease = |age: i64| {
-        let renewed = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(age);
-        json!({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": renewed.to_string()}})
-            .to_string()
-    };
+    let lease = |age| lease("x", age).to_string();
     cluster.say(SCHEDULER, 200, lease(1));
     cluster.say(MANAGER, 200, lease(20));
     let watched = Watched::of(&engine, cluster).await;
@@ -191,10 +185,7 @@ async fn events_are_ordered_by_last_occurrence_told_once_and_capped() {
 async fn a_control_plane_without_a_fault_loses_nothing_whoever_runs_it() {
     use Assessed::{ApiServer, ControllerManager, Etcd, Scheduler};
     let forbidden = || json!({"kind": "Status", "status": "Failure", "code": 403}).to_string();
-    let lease = || {
-        let renewed = jiff::Timestamp::now().to_string();
-        json!({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": renewed}}).to_string()
-    };
+    let lease = || lease("x", 0).to_string();
     let whole = "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\nreadyz check passed\n";
     let without_etcd = "[+]ping ok\n[+]log ok\nreadyz check passed\n";
     // Answer of /readyz, then whether Leases are there, hidden or forbidden; and what cannot be told.
