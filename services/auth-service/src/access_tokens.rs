@@ -6,7 +6,7 @@ use auth_service_contract::{
     AccessToken, AccessTokens, ActiveToken, AuthError, MadeToken, PeopleError, TOKEN_PREFIX, Way, Whose,
 };
 use jiff::{SignedDuration, Timestamp};
-use sea_orm::DbErr;
+use sea_orm::{ConnectionTrait, DbErr};
 use service_kit::database::{Micros, begin_write};
 use uuid::Uuid;
 use vocabulary::{Actor, Label, Secret};
@@ -30,13 +30,20 @@ pub(crate) const VOUCHED_FOR: SignedDuration = SignedDuration::from_hours(30 * 2
 /// More tokens than this nobody keeps apart.
 pub(crate) const MOST: u64 = 100;
 
+/// The tokens of a person, or of everybody, that have not ended.
+pub(crate) async fn live(
+    db: &impl ConnectionTrait,
+    user: Option<Uuid>,
+    now: Timestamp,
+) -> Result<Vec<AccessToken>, DbErr> {
+    let tokens = access_tokens::of(db, user).await?.into_iter();
+    tokens.filter(|token| now < token.expires_at.timestamp()).map(AccessToken::try_from).collect()
+}
+
 #[async_trait]
 impl AccessTokens for AuthService {
     async fn tokens(&self, whose: Whose) -> Result<Vec<AccessToken>, PeopleError> {
-        let now = (self.clock)();
-        let tokens = access_tokens::of(&self.db, only(whose)).await.map_err(failed)?;
-        let live = tokens.into_iter().filter(|token| now < token.expires_at.timestamp());
-        live.map(AccessToken::try_from).collect::<Result<_, _>>().map_err(failed)
+        live(&self.db, only(whose), (self.clock)()).await.map_err(failed)
     }
 
     async fn make_token(

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use audit_log::{Action, Entry, Outcome};
 use auth_service_contract::{
-    AccessToken, AuthError, OpenSession, PasswordChanged, People, PeopleError, Person, PersonChange, Role, Way, Whose,
+    AuthError, OpenSession, PasswordChanged, People, PeopleError, Person, PersonChange, Role, Way, Whose,
 };
 use sea_orm::DbErr;
 use service_kit::database::{Micros, begin_write, is_unique_violation};
@@ -11,7 +11,9 @@ use uuid::Uuid;
 use vocabulary::{Actor, AdminUsername, Secret};
 
 use crate::{
-    AuthService, password, session,
+    AuthService,
+    access_tokens::live,
+    password, session,
     store::{PasswordHash, access_tokens, sessions, users},
     throttle, unavailable,
 };
@@ -120,10 +122,8 @@ impl People for AuthService {
         users::set_password(&tx, user, hash, false).await.map_err(failed)?;
         // Who changes a password may have lost it, and whoever found it may have made tokens.
         sessions::delete_all_of(&tx, user).await.map_err(failed)?;
-        let tokens = access_tokens::of(&tx, Some(user)).await.map_err(failed)?;
-        let ended = tokens.into_iter().filter(|token| token.expires_at.timestamp() > now);
-        let ended_tokens = ended.map(|token| AccessToken::try_from(token).map(|token| token.label));
-        let ended_tokens = ended_tokens.collect::<Result<_, _>>().map_err(failed)?;
+        let ended = live(&tx, Some(user), now).await.map_err(failed)?;
+        let ended_tokens = ended.into_iter().map(|token| token.label).collect();
         access_tokens::delete_all_of(&tx, user).await.map_err(failed)?;
         let person = users::Model { password_is_one_time: false, ..person };
         let session = session::begin(&tx, &person, address, now).await.map_err(failed)?;
