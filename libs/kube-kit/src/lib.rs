@@ -25,4 +25,4 @@ pub use kubeconfig::{
 pub use lease::{Leadership, Lease, LeaseTimes};
 pub use provider_id::provider_of;
 pub use read::{View, null_as_empty, read, read_all};
-pub use trouble::{Attempt, is_not_found, printable, trouble, word};
+pub use trouble::{Attempt, is_not_found, printable, trouble, unless_gone, word};

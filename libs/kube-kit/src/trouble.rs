@@ -8,7 +8,10 @@ use std::error::Error as StdError;
 use kube::core::response::Status;
 use vocabulary::{Trouble, TroubleKind};
 
-use crate::client::GuardError;
+use crate::{
+    client::GuardError,
+    kubeconfig::{NoAddress, Refused},
+};
 
 /// What was being attempted, as the words after "Could not": `read the nodes`.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,14 @@ pub fn trouble(attempt: Attempt<'_>, error: &kube::Error) -> Trouble {
 /// Whether the object or its kind does not exist.
 pub fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.is_not_found() || status.code == 404)
+}
+
+/// What came of deleting or changing an object; one that is gone already is fine.
+pub fn unless_gone<T>(answer: Result<T, kube::Error>, attempt: Attempt<'_>) -> Result<(), Trouble> {
+    match answer {
+        Err(error) if !is_not_found(&error) => Err(trouble(attempt, &error)),
+        _ => Ok(()),
+    }
 }
 
 type Cause = (TroubleKind, &'static str, String);
@@ -112,6 +123,13 @@ fn connection(error: &kube::Error) -> Option<Cause> {
                         .into(),
                 ),
             });
+        }
+        if let Some(refused) = current.downcast_ref::<Refused>() {
+            return Some((Rejected, "ClusterAddressForbidden", format!("the address {refused}")));
+        }
+        if current.is::<NoAddress>() {
+            let cause = "its host name has no address. Check the server field of the kubeconfig.";
+            return Some((Transient, "Unreachable", cause.into()));
         }
         if let Some(tls) = tls_error(current) {
             return Some((Rejected, "TLSVerificationFailed", tls_cause(tls)));

@@ -16,14 +16,10 @@ use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams},
 };
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, trouble, unless_gone};
 use vocabulary::{ClusterId, Trouble};
 
-use crate::{
-    book::Entry,
-    names,
-    provisioner::{MANAGER, gone},
-};
+use crate::{book::Entry, names, provisioner::MANAGER};
 
 /// Older ones go.
 const MOST: usize = 100;
@@ -87,7 +83,7 @@ impl Records {
     /// Writes one, and lets the oldest go.
     pub(crate) async fn write(&self, cluster: ClusterId, record: &Record) -> Result<(), Trouble> {
         let (key, value) = LABEL;
-        let mut labels: BTreeMap<String, String> = marks(cluster).into_iter().map(owned).collect();
+        let mut labels = marks(cluster);
         labels.insert(key.to_owned(), value.to_owned());
         let log = record.log.clone().map(|log| BTreeMap::from([(LOG.to_owned(), ByteString(log))]));
         let text = serde_json::json!(record.provisioning).to_string();
@@ -111,12 +107,8 @@ impl Records {
         by_age.sort();
         let surplus = by_age.len().saturating_sub(MOST);
         for (_, name) in by_age.iter().take(surplus) {
-            gone(self.api.delete(name, &DeleteParams::default()).await.map(drop), "delete an old record")?;
+            unless_gone(self.api.delete(name, &DeleteParams::default()).await, Attempt("delete an old record"))?;
         }
         Ok(())
     }
-}
-
-fn owned((key, value): (impl ToString, impl ToString)) -> (String, String) {
-    (key.to_string(), value.to_string())
 }

@@ -6,10 +6,10 @@ use kube::{
     Api,
     api::{DeleteParams, ListParams, Preconditions},
 };
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, trouble, unless_gone};
 use vocabulary::{ClusterId, Trouble};
 
-use super::{Provisioner, gone};
+use super::Provisioner;
 use crate::{job::LABEL_RUN, names};
 
 /// Where a Job is.
@@ -67,7 +67,7 @@ impl Provisioner {
         let how = DeleteParams { preconditions: Some(seen), ..DeleteParams::foreground() };
         match self.jobs().delete(&names::provision(cluster), &how).await {
             Err(kube::Error::Api(status)) if status.is_conflict() => Ok(()),
-            deleted => gone(deleted.map(drop), "delete the provisioning Job"),
+            deleted => unless_gone(deleted, Attempt("delete the provisioning Job")),
         }
     }
 }

@@ -17,7 +17,7 @@ use kube_kit::{Attempt, trouble};
 use prices::Table;
 use vocabulary::{ClusterId, Secret, Trouble};
 
-pub(crate) use objects::{MANAGER, gone};
+pub(crate) use objects::MANAGER;
 
 use self::jobs::JobSeen;
 use crate::{

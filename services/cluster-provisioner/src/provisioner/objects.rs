@@ -9,7 +9,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
     core::GroupVersionKind,
 };
-use kube_kit::{Attempt, is_not_found, trouble};
+use kube_kit::{Attempt, trouble, unless_gone};
 use serde_json::{Value, json};
 use vocabulary::{ClusterId, Secret, Trouble};
 
@@ -144,13 +144,13 @@ impl Provisioner {
         });
         let patch = Patch::Merge(json!({ "metadata": { "ownerReferences": [owner] } }));
         let tied = self.secrets().patch(&names::order(cluster), &PatchParams::default(), &patch).await;
-        gone(tied.map(drop), "tie the Secret with the credential of the run to its Job")
+        unless_gone(tied, Attempt("tie the Secret with the credential of the run to its Job"))
     }
 
     /// The credential is there only while a run may need it.
     pub(super) async fn take_back_order(&self, cluster: ClusterId) -> Result<(), Trouble> {
         let deleted = self.secrets().delete(&names::order(cluster), &DeleteParams::default()).await;
-        gone(deleted.map(drop), "delete the Secret with the credential of the run")
+        unless_gone(deleted, Attempt("delete the Secret with the credential of the run"))
     }
 
     /// The kubeconfig that the controller works with, whose token is kept fresh.
@@ -197,12 +197,12 @@ impl Provisioner {
             let resource = ApiResource::from_gvk_with_plural(&kind, resource);
             let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), PROVISIONING_NAMESPACE, &resource);
             let deleted = api.delete(&names::provision(cluster), &DeleteParams::default()).await;
-            gone(deleted.map(drop), "delete the rights of the run")?;
+            unless_gone(deleted, Attempt("delete the rights of the run"))?;
         }
         let deleted = self.keys().delete(&names::key(cluster), &DeleteParams::default()).await;
-        gone(deleted.map(drop), "delete the key of the run")?;
+        unless_gone(deleted, Attempt("delete the key of the run"))?;
         let deleted = self.secrets().delete(&names::provision(cluster), &DeleteParams::default()).await;
-        gone(deleted.map(drop), "delete the Secret of the run")
+        unless_gone(deleted, Attempt("delete the Secret of the run"))
     }
 }
 
@@ -220,11 +220,4 @@ fn book_lost(cluster: ClusterId) -> Trouble {
             names::provision(cluster)
         ),
     )
-}
-
-pub(crate) fn gone(deleted: Result<(), kube::Error>, attempt: &str) -> Result<(), Trouble> {
-    match deleted {
-        Err(error) if !is_not_found(&error) => Err(trouble(Attempt(attempt), &error)),
-        _ => Ok(()),
-    }
 }

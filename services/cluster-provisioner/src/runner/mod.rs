@@ -326,7 +326,7 @@ impl Runner {
             let line = tokio::select! {
                 line = running.line() => line,
                 _ = looks.tick() => {
-                    match state.keep_if_changed().await {
+                    match state.keep().await {
                         // Nothing is lost yet: it is tried again in a moment.
                         Ok(()) | Err(BookError::Unavailable(_)) => {}
                         Err(error) => {

@@ -79,20 +79,15 @@ impl StateKeeper {
         Ok(left)
     }
 
-    /// Keeps the state if the file is another than it was.
-    pub(super) async fn keep_if_changed(&self) -> Result<(), BookError> {
-        let is_kept = self.kept.lock().await.file == self.look();
-        if is_kept { Ok(()) } else { self.keep().await }
-    }
-
-    /// Keeps the state. What is not whole, as Terraform is just writing it, is kept the next time.
+    /// Keeps the state if the file is another than it was. What is not whole, as Terraform is just writing it, is kept the
+    /// next time.
     pub(super) async fn keep(&self) -> Result<(), BookError> {
         let mut kept = self.kept.lock().await;
         let now = self.look();
-        let Ok(text) = std::fs::read(&self.file) else { return Ok(()) };
         if now == kept.file {
             return Ok(());
         }
+        let Ok(text) = std::fs::read(&self.file) else { return Ok(()) };
         let Ok(state) = serde_json::from_slice::<Value>(&text) else { return Ok(()) };
         let sealed = self.key.seal(Content::State, &text).map_err(|_| no_room())?;
         if sealed.len() > LARGEST {

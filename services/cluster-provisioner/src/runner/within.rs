@@ -14,7 +14,7 @@ use kube::{
     Api, Client, Resource, ResourceExt,
     api::{DeleteParams, ListParams},
 };
-use kube_kit::{Attempt, is_not_found, trouble};
+use kube_kit::{Attempt, trouble, unless_gone};
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 use vocabulary::Trouble;
@@ -85,13 +85,9 @@ where
 {
     for object in all::<K>(client).await?.iter().filter(|object| wanted(object)) {
         let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
-        match Api::<K>::namespaced(client.clone(), &namespace).delete(&name, &DeleteParams::background()).await {
-            Err(error) if !is_not_found(&error) => {
-                let attempt = format!("delete {} {namespace}/{name}", K::kind(&()));
-                return Err(trouble(Attempt(&attempt), &error));
-            }
-            _ => {}
-        }
+        let attempt = format!("delete {} {namespace}/{name}", K::kind(&()));
+        let api = Api::<K>::namespaced(client.clone(), &namespace);
+        unless_gone(api.delete(&name, &DeleteParams::background()).await, Attempt(&attempt))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use kube::{
     Api, Client, Resource, ResourceExt,
     api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
 };
-use kube_kit::{Attempt, KubeconfigOptions, is_not_found, trouble};
+use kube_kit::{Attempt, KubeconfigOptions, trouble, unless_gone};
 use rand::distr::{Alphanumeric, SampleString};
 use vocabulary::{ClusterId, GitUrl, Secret, SecretName, Trouble};
 
@@ -88,10 +88,8 @@ impl ManagementSecrets {
             return Ok(());
         }
         let as_seen = Preconditions { uid: found.uid(), resource_version: None };
-        match self.api().delete(&name, &DeleteParams::default().preconditions(as_seen)).await {
-            Err(error) if !is_not_found(&error) => Err(failed(error)),
-            _ => Ok(()),
-        }
+        let deleted = self.api().delete(&name, &DeleteParams::default().preconditions(as_seen)).await;
+        unless_gone(deleted, Attempt(&attempt))
     }
 
     async fn apply(&self, object: &SecretObject, name: &SecretName) -> Result<(), Trouble> {
@@ -184,10 +182,8 @@ impl Secrets for ManagementSecrets {
             // Names hold only the beginning of an id, which two clusters may share.
             let Some(found) = found.filter(|secret| is_own(cluster, &secret_name, secret)) else { continue };
             let uid = Preconditions { uid: found.metadata.uid, ..Preconditions::default() };
-            match self.api().delete(&name, &DeleteParams::default().preconditions(uid)).await {
-                Err(error) if !is_not_found(&error) => return Err(trouble(Attempt(&attempt), &error)),
-                _ => {}
-            }
+            let deleted = self.api().delete(&name, &DeleteParams::default().preconditions(uid)).await;
+            unless_gone(deleted, Attempt(&attempt))?;
         }
         self.delete_registry_credential(cluster).await
     }

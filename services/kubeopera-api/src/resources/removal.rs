@@ -5,7 +5,7 @@ use kube::{
     Client,
     api::{DeleteParams, Patch, PatchParams},
 };
-use kube_kit::{Attempt, is_not_found, trouble};
+use kube_kit::{Attempt, is_not_found, trouble, unless_gone};
 use vocabulary::{ClusterId, Trouble};
 
 use super::{MANAGER, input_kubeconfig, resources};
@@ -25,10 +25,7 @@ pub(super) async fn remove(client: &Client, cluster: ClusterId, destroys: bool) 
     if destroys {
         let annotation = serde_json::json!({"metadata": {"annotations": {ANNOTATION_REMOVAL: REMOVAL_DESTROY}}});
         let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-        match api.patch(&name, &params, &Patch::Merge(annotation)).await {
-            Err(error) if !is_not_found(&error) => return Err(trouble(attempt, &error)),
-            _ => {}
-        }
+        unless_gone(api.patch(&name, &params, &Patch::Merge(annotation)).await, attempt)?;
     }
     let gone = match api.delete(&name, &DeleteParams::default()).await {
         Ok(deleted) if deleted.is_left() => return Ok(Gone::WillBe),

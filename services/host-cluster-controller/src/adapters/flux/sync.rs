@@ -17,7 +17,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
     core::GroupVersionKind,
 };
-use kube_kit::{Applier, Attempt, is_not_found, printable, trouble, wait_until, word};
+use kube_kit::{Applier, Attempt, printable, trouble, unless_gone, wait_until, word};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use vocabulary::{ClusterId, Trouble, hex};
@@ -200,13 +200,8 @@ async fn suspend_one(client: &Client, kustomization: &Kustomization) -> Result<(
     let attempt = format!("suspend Kustomization {FLUX_NAMESPACE}/{name}");
     let patch = json!({"spec": {"suspend": true, "deletionPolicy": "Orphan"}});
     let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    match flux_objects(client, "kustomize.toolkit.fluxcd.io", "Kustomization")
-        .patch(name, &params, &Patch::Merge(patch))
-        .await
-    {
-        Err(error) if !is_not_found(&error) => Err(trouble(Attempt(&attempt), &error)),
-        _ => Ok(()),
-    }
+    let api = flux_objects(client, "kustomize.toolkit.fluxcd.io", "Kustomization");
+    unless_gone(api.patch(name, &params, &Patch::Merge(patch)).await, Attempt(&attempt))
 }
 
 /// Removes one part of what KubeOpera put there.
@@ -230,7 +225,7 @@ async fn delete_suspended(client: &Client, cluster: ClusterId) -> Result<(), Tro
         let as_seen = Preconditions { resource_version: one.metadata.resource_version.clone(), uid: None };
         let params = DeleteParams::background().preconditions(as_seen);
         let attempt = format!("delete Kustomization {FLUX_NAMESPACE}/{name}");
-        deleted(api.delete(name, &params).await, &attempt)?;
+        unless_gone(api.delete(name, &params).await, Attempt(&attempt))?;
     }
     Ok(())
 }
@@ -245,7 +240,7 @@ async fn free_suspended(client: &Client, cluster: ClusterId) -> Result<(), Troub
         let attempt = format!("take the finalizer off Kustomization {FLUX_NAMESPACE}/{name}");
         let patch = json!({"metadata": {"resourceVersion": one.metadata.resource_version, "finalizers": left}});
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        deleted(api.patch(name, &params, &Patch::Merge(patch)).await, &attempt)?;
+        unless_gone(api.patch(name, &params, &Patch::Merge(patch)).await, Attempt(&attempt))?;
     }
     Ok(())
 }
@@ -255,7 +250,10 @@ async fn delete_source(client: &Client, cluster: ClusterId) -> Result<(), Troubl
         return Ok(());
     }
     let api = flux_objects(client, "source.toolkit.fluxcd.io", "GitRepository");
-    deleted(api.delete(NAME, &DeleteParams::background()).await, "delete GitRepository flux-system/kubeopera")
+    unless_gone(
+        api.delete(NAME, &DeleteParams::background()).await,
+        Attempt("delete GitRepository flux-system/kubeopera"),
+    )
 }
 
 async fn delete_git_secret(client: &Client, cluster: ClusterId) -> Result<(), Trouble> {
@@ -265,15 +263,7 @@ async fn delete_git_secret(client: &Client, cluster: ClusterId) -> Result<(), Tr
     if found.is_none_or(|secret| !is_marked(&secret.metadata, cluster)) {
         return Ok(());
     }
-    deleted(api.delete(GIT_SECRET, &DeleteParams::default()).await, ATTEMPT)
-}
-
-/// What is gone already is fine.
-fn deleted<T>(answer: Result<T, kube::Error>, attempt: &str) -> Result<(), Trouble> {
-    match answer {
-        Err(error) if !is_not_found(&error) => Err(trouble(Attempt(attempt), &error)),
-        _ => Ok(()),
-    }
+    unless_gone(api.delete(GIT_SECRET, &DeleteParams::default()).await, Attempt(ATTEMPT))
 }
 
 fn flux_objects(client: &Client, group: &str, kind: &str) -> Api<DynamicObject> {
