@@ -116,7 +116,8 @@ impl Table {
         self.price(provider, region, &format!("load-balancer/{kind}"))
     }
 
-    /// A month of a gibibyte on a volume of a type such as `gp3` or `pd-balanced`.
+    /// A month of a gibibyte on a volume of a type such as `gp3`, `pd-balanced` or, in two zones at once,
+    /// `regional-pd-balanced`.
     pub fn volume(&self, provider: &str, region: &str, volume_type: &str) -> Option<Price<'_>> {
         self.price(provider, region, &format!("volume/{volume_type}"))
     }

@@ -36,6 +36,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("Storage PD Capacity", "volume/pd-standard"),
     ("Balanced PD Capacity", "volume/pd-balanced"),
     ("SSD backed PD Capacity", "volume/pd-ssd"),
+    ("Regional Storage PD Capacity", "volume/regional-pd-standard"),
+    ("Regional Balanced PD Capacity", "volume/regional-pd-balanced"),
+    ("Regional SSD backed PD Capacity", "volume/regional-pd-ssd"),
     ("Network Load Balancing: Forwarding Rule Minimum Service Charge", "load-balancer/forwarding-rule"),
 ];
 

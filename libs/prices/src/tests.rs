@@ -54,6 +54,30 @@ fn a_google_machine_costs_what_its_cpus_and_its_memory_do() {
 }
 
 #[test]
+fn volumes_and_load_balancers_have_dated_prices_where_they_were_seen_and_none_elsewhere() {
+    let table = Table::built_in();
+    for (provider, region, volume, dollars) in [
+        ("aws", "us-east-1", "gp3", "0.08"),
+        ("aws", "us-east-1", "io2", "0.125"),
+        ("aws", "eu-north-1", "gp3", "0.0836"),
+        ("gcp", "europe-west4", "pd-balanced", "0.11"),
+        ("gcp", "europe-west4", "regional-pd-balanced", "0.22"),
+        ("gcp", "us-central1", "pd-standard", "0.04"),
+    ] {
+        let price = table.volume(provider, region, volume).unwrap();
+        assert_eq!((price.amount, price.source.date.is_empty()), (money(dollars), false), "{volume} in {region}");
+    }
+    let balancer = |region, kind| amount(table.load_balancer("aws", region, kind));
+    assert_eq!(balancer("us-east-1", LoadBalancer::Network), Some(money("0.0225")));
+    assert_eq!(balancer("us-east-1", LoadBalancer::Classic), Some(money("0.025")));
+    // What was not seen is not that of the next region.
+    assert_eq!(balancer("eu-north-1", LoadBalancer::Network), None);
+    assert_eq!(table.volume("aws", "eu-central-1", "gp3"), None);
+    assert_eq!(table.volume("aws", "us-gov-west-1", "gp3"), None);
+    assert_eq!(table.load_balancer("gcp", "us-central1", LoadBalancer::ForwardingRule), None);
+}
+
+#[test]
 fn control_planes_cost_the_same_everywhere_but_in_regions_with_lists_of_their_own() {
     let table = Table::built_in();
     assert_eq!(amount(table.control_plane("aws", "eu-north-1", "eks")), Some(money("0.10")));
@@ -190,6 +214,8 @@ const SKUS: &str = r#"{"skus": [
  {"description": "Commitment v1: N2 Cpu in Finland for 1 Year", "category": {"usageType": "Commit1Yr"}, "serviceRegions": ["europe-north1"], "pricingInfo": []},
  {"description": "Balanced PD Capacity in Finland", "category": {"usageType": "OnDemand"}, "serviceRegions": ["europe-north1"],
   "pricingInfo": [{"pricingExpression": {"usageUnit": "GiBy.mo", "tieredRates": [{"unitPrice": {"currencyCode": "USD", "units": "0", "nanos": 110000000}}]}}]},
+ {"description": "Regional Balanced PD Capacity in Finland", "category": {"usageType": "OnDemand"}, "serviceRegions": ["europe-north1"],
+  "pricingInfo": [{"pricingExpression": {"usageUnit": "GiBy.mo", "tieredRates": [{"unitPrice": {"currencyCode": "USD", "units": "0", "nanos": 220000000}}]}}]},
  {"description": "Network Vpn Internet Egress from Americas to Africa", "category": {"usageType": "OnDemand"}, "serviceRegions": ["us-east1"],
   "pricingInfo": [{"pricingExpression": {"usageUnit": "GiBy", "tieredRates": [{"unitPrice": {"currencyCode": "USD", "nanos": 1}}, {"unitPrice": {"currencyCode": "USD", "nanos": 2}}]}}]}
 ], "nextPageToken": ""}"#;
@@ -202,7 +228,8 @@ fn of_a_sku_list_machines_are_taken_by_cpu_and_memory() {
     // Of spot only half is known.
     assert_eq!(hour(Purchase::Spot), None);
     assert_eq!(amount(table.volume("gcp", "europe-north1", "pd-balanced")), Some(money("0.11")));
-    assert_eq!(table.len(), 4);
+    assert_eq!(amount(table.volume("gcp", "europe-north1", "regional-pd-balanced")), Some(money("0.22")));
+    assert_eq!(table.len(), 5);
     for bad in ["", "{}", "[]", r#"{"skus": 1}"#] {
         assert!(sku_list(bad.as_bytes(), "2026").is_err(), "{bad}");
     }

@@ -176,9 +176,10 @@ struct StorageClass {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(rename_all = "kebab-case", default)]
 struct Parameters {
     r#type: String,
+    replication_type: String,
 }
 
 /// Counts them. What cannot be read is not known, which is not none.
@@ -227,10 +228,11 @@ fn load_balancers(provider: &str, services: &[Service], ingresses: &[Service]) -
     counts.into_iter().chain(application).filter(|(_, count)| *count > 0).collect()
 }
 
-/// Volumes of the clouds' own disks. Their type is the storage class's; without one it is the driver's usual.
+/// Volumes of the clouds' own disks. Their type is the storage class's; without one it is the driver's usual. A disk of
+/// Google's that is kept in two zones at once costs what two do, and is a type of its own.
 fn sums(volumes: &[Volume], classes: &[StorageClass]) -> Vec<Volumes> {
     let classes: HashMap<_, _> =
-        classes.iter().map(|class| (class.metadata.name.as_str(), class.parameters.r#type.as_str())).collect();
+        classes.iter().map(|class| (class.metadata.name.as_str(), &class.parameters)).collect();
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for volume in volumes {
         let usual = match volume.spec.csi.driver.as_str() {
@@ -238,8 +240,11 @@ fn sums(volumes: &[Volume], classes: &[StorageClass]) -> Vec<Volumes> {
             "pd.csi.storage.gke.io" => "pd-standard",
             _ => continue,
         };
-        let of_class = classes.get(volume.spec.storage_class_name.as_str()).copied().unwrap_or_default();
-        let kind = kube_kit::word(if of_class.is_empty() { usual } else { of_class });
+        let class = classes.get(volume.spec.storage_class_name.as_str());
+        let of_class = class.map(|class| class.r#type.as_str()).filter(|kind| !kind.is_empty());
+        let is_regional = class.is_some_and(|class| class.replication_type == "regional-pd");
+        let kind = kube_kit::word(of_class.unwrap_or(usual));
+        let kind = if is_regional { format!("regional-{kind}") } else { kind };
         let gibibytes = bytes(&volume.spec.capacity.storage).unwrap_or_default().div_ceil(GIBIBYTE);
         let (count, size) = sums.entry(kind).or_default();
         *count += 1;
@@ -331,6 +336,20 @@ mod tests {
         let classes = objects(json!([{"metadata": {"name": "fast"}, "parameters": {"type": "io2"}}]));
 
         assert_eq!(sums(&volumes, &classes), [("gp3".to_owned(), 1, 20), ("io2".to_owned(), 2, 11)]);
+    }
+
+    #[test]
+    fn a_disk_that_is_kept_in_two_zones_is_not_taken_for_one_that_is_kept_in_one() {
+        let volume = |class: &str| json!({"spec": {"csi": {"driver": "pd.csi.storage.gke.io"}, "storageClassName": class, "capacity": {"storage": "10Gi"}}});
+        let volumes = objects(json!([volume("zonal"), volume("regional"), volume("usual")]));
+        let classes = objects(json!([
+            {"metadata": {"name": "zonal"}, "parameters": {"type": "pd-ssd", "replication-type": "none"}},
+            {"metadata": {"name": "regional"}, "parameters": {"type": "pd-ssd", "replication-type": "regional-pd"}},
+            {"metadata": {"name": "usual"}, "parameters": {"replication-type": "regional-pd"}},
+        ]));
+
+        let expected = [("pd-ssd", 1, 10), ("regional-pd-ssd", 1, 10), ("regional-pd-standard", 1, 10)];
+        assert_eq!(sums(&volumes, &classes), expected.map(|(kind, count, size)| (kind.to_owned(), count, size)));
     }
 
     #[test]
