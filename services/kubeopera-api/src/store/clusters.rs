@@ -3,10 +3,8 @@
 use host_cluster_controller_crd::{HostCluster, HostClusterSpec};
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveValue::Set,
-    DatabaseTransaction, ExprTrait, QueryOrder, QuerySelect, UpdateMany,
+    ActiveValue::Set, DatabaseTransaction, DbBackend, ExprTrait, QueryOrder, QuerySelect, UpdateMany,
     entity::prelude::*,
-    sea_query::{Func, LikeExpr},
 };
 use serde::Serialize;
 use service_kit::database::Micros;
@@ -74,12 +72,16 @@ impl Record {
         HostCluster::named(self.id, &self.name, self.is_host, self.spec.clone())
     }
 
-    /// Names what people can say about a cluster that is on record: another name or other labels have another tag.
     pub(crate) fn description_tag(&self) -> String {
-        let labels = self.labels.iter().map(|(key, value)| format!("{key}={value}"));
-        let description = std::iter::once(self.name.to_string()).chain(labels).collect::<Vec<_>>().join("\n");
-        hex(&Sha256::digest(description)).chars().take(16).collect()
+        description_tag(self.name.as_str(), &self.labels)
     }
+}
+
+/// Names what people can say about a cluster that is on record: another name or other labels have another tag.
+pub(crate) fn description_tag(name: &str, labels: &ClusterLabels) -> String {
+    let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let description = std::iter::once(name.to_owned()).chain(labels).collect::<Vec<_>>().join("\n");
+    hex(&Sha256::digest(description)).chars().take(16).collect()
 }
 
 impl TryFrom<Model> for Record {
@@ -158,14 +160,24 @@ pub(crate) async fn sharing_tree(
     git_url: &str,
     git_path: &str,
 ) -> Result<Option<Record>, DbErr> {
-    let path = git_path.to_lowercase();
-    let around = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path.as_str()]);
-    let lower = || Expr::expr(Func::lower(Expr::col(Column::GitPath)));
-    let within = path.replace('_', "\\_") + "/%";
-    let shares = lower().is_in(around).or(lower().like(LikeExpr::new(within).escape('\\')));
-    let others = Entity::find().filter(shares).order_by_asc(Column::Id).all(db).await?;
+    let others = with_folder_in_common(db.get_database_backend(), git_path).order_by_asc(Column::Id).all(db).await?;
     let other = others.into_iter().find(|other| is_same_repository(&other.git_url, git_url));
     other.map(Record::try_from).transpose()
+}
+
+/// Clusters with this folder, one around it or one in it, in whatever repository. They are found by the index
+/// `clusters_by_tree`, which compares byte by byte: what lies in a folder is all that begins with it and a slash.
+pub(crate) fn with_folder_in_common(backend: DbBackend, git_path: &str) -> Select<Entity> {
+    let path = git_path.to_lowercase();
+    let around = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path.as_str()]);
+    // The same expression as that of the index.
+    let folder = || match backend {
+        DbBackend::Postgres => Expr::cust(r#"(lower(git_path) COLLATE "C")"#),
+        _ => Expr::cust("lower(git_path)"),
+    };
+    // The byte after the slash is the zero.
+    let within = folder().gte(format!("{path}/")).and(folder().lt(format!("{path}0")));
+    Entity::find().filter(folder().is_in(around).or(within))
 }
 
 /// Whether two URLs are of one repository as far as can be told from them: scheme, user and port follow from how one logs
@@ -191,6 +203,9 @@ pub(crate) async fn is_taken(
 
 /// Those of some clusters that are on record, in no order.
 pub(crate) async fn by_ids(db: &impl ConnectionTrait, ids: &[ClusterId]) -> Result<Vec<Record>, DbErr> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
     let rows = Entity::find().filter(Column::Id.is_in(ids.iter().map(|id| id.uuid()))).all(db).await?;
     rows.into_iter().map(Record::try_from).collect()
 }

@@ -23,6 +23,7 @@ impl MigratorTrait for Migrator {
             Box::new(Receipts),
             Box::new(Notices),
             Box::new(InstallationId),
+            Box::new(ClustersByTree),
         ]
     }
 
@@ -283,6 +284,29 @@ impl MigrationTrait for InstallationId {
         manager.alter_table(add).await?;
         let as_marked = "UPDATE installation SET installation_id = kube_system_uid";
         manager.get_connection().execute_unprepared(as_marked).await.map(drop)
+    }
+}
+
+struct ClustersByTree;
+
+impl MigrationName for ClustersByTree {
+    fn name(&self) -> &'static str {
+        "0009_clusters_by_tree"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for ClustersByTree {
+    /// Whether a folder is another cluster's is asked whenever one joins.
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let index = match manager.get_database_backend() {
+            // Whatever the database's language, which may put letters and slashes in an order of its own.
+            sea_orm::DbBackend::Postgres => {
+                r#"CREATE INDEX clusters_by_tree ON clusters ((lower(git_path) COLLATE "C"))"#
+            }
+            _ => "CREATE INDEX clusters_by_tree ON clusters (lower(git_path))",
+        };
+        manager.get_connection().execute_unprepared(index).await.map(drop)
     }
 }
 

@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures::FutureExt;
 use http::{StatusCode, header};
+use sea_orm::{ConnectionTrait, DbBackend, QueryTrait};
 use serde_json::{Value, json};
 
 use super::{
@@ -12,7 +13,10 @@ use super::{
     on_both_databases,
     world::{Answer, until},
 };
-use crate::resources::{relay::relay_what_is_due, repair};
+use crate::{
+    resources::{relay::relay_what_is_due, repair},
+    store,
+};
 
 on_both_databases! {
     a_cluster_is_connected_with_the_very_bytes_that_were_supplied
@@ -20,6 +24,7 @@ on_both_databases! {
     twenty_at_once_connect_one_cluster_once
     one_cluster_is_one_entry_whatever_its_names_addresses_and_users_are
     two_clusters_share_neither_a_name_nor_a_folder_nor_lies_one_in_the_other
+    whose_a_folder_is_is_looked_up_and_not_searched_for_among_all_clusters
     nothing_is_stored_unless_the_kubeconfig_can_be_used
     fields_are_refused_by_name
     a_crash_between_the_secret_and_the_record_leaves_nothing_for_long
@@ -179,7 +184,9 @@ async fn one_cluster_is_one_entry_whatever_its_names_addresses_and_users_are(wor
 
 async fn two_clusters_share_neither_a_name_nor_a_folder_nor_lies_one_in_the_other(world: World) {
     let cookie = world.log_in("operator").await;
-    for (host, uid) in [("a.acme.com", "a-uid"), ("b.acme.com", "b-uid")] {
+    for (host, uid) in
+        [("a.acme.com", "a-uid"), ("b.acme.com", "b-uid"), ("c.acme.com", "c-uid"), ("d.acme.com", "d-uid")]
+    {
         world.cluster_at(host, uid);
     }
     let mut first = wanted("north", &kubeconfig(&[("a", "a.acme.com")]));
@@ -196,9 +203,31 @@ async fn two_clusters_share_neither_a_name_nor_a_folder_nor_lies_one_in_the_othe
         assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "git_path_in_use"), "{path}");
         assert!(refused.json()["detail"].as_str().unwrap().contains("north"));
     }
-    let mut beside = wanted("south", &file);
-    beside["git_path"] = "fleet/aX1/north-2".into();
-    assert_eq!(world.post(CONNECT, &cookie, &beside).await.status, StatusCode::CREATED);
+    // Names around it in the order of bytes, where a slash is after a hyphen and before a zero.
+    for (name, path) in [("b", "fleet/aX1/north"), ("c", "fleet/a_1/north-2"), ("d", "fleet/a_1/north0")] {
+        let mut beside = wanted(name, &kubeconfig(&[(name, &format!("{name}.acme.com"))]));
+        beside["git_path"] = path.into();
+        assert_eq!(world.post(CONNECT, &cookie, &beside).await.status, StatusCode::CREATED, "{path}");
+    }
+}
+
+async fn whose_a_folder_is_is_looked_up_and_not_searched_for_among_all_clusters(world: World) {
+    let backend = world.platform.db.get_database_backend();
+    let mut select = store::clusters::with_folder_in_common(backend, "fleet/north").build(backend);
+    let explain = if backend == DbBackend::Postgres { "EXPLAIN" } else { "EXPLAIN QUERY PLAN" };
+    select.sql = format!("{explain} {}", select.sql);
+    let tx = service_kit::database::begin_write(&world.platform.db).await.unwrap();
+    if backend == DbBackend::Postgres {
+        // An empty table is read as a whole otherwise.
+        tx.execute_unprepared("SET LOCAL enable_seqscan = off").await.unwrap();
+    }
+
+    let rows = tx.query_all_raw(select).await.unwrap();
+
+    let column = if backend == DbBackend::Postgres { "QUERY PLAN" } else { "detail" };
+    let plan: Vec<String> = rows.iter().map(|row| row.try_get("", column).unwrap()).collect();
+    let by_index = plan.iter().filter(|step| step.contains("clusters_by_tree")).count();
+    assert_eq!(by_index, 2, "those with or around it, and those within: {plan:#?}");
 }
 
 async fn nothing_is_stored_unless_the_kubeconfig_can_be_used(world: World) {
