@@ -1,7 +1,7 @@
 //! The Multi-Cluster view, drawn when something changes and answered from memory.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io::Write,
     sync::{
         Arc, OnceLock,
@@ -13,7 +13,7 @@ use std::{
 use axum::body::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use http::HeaderValue;
-use k8s_monitor_contract::{Late, MultiCluster, Row, Stale, Summary};
+use k8s_monitor_contract::{Glance, Late, MultiCluster, Row, Stale, Summary};
 use sea_orm::DbErr;
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -42,7 +42,13 @@ pub(crate) struct Fleet {
     /// One draws, the others wait for it.
     drawing: Mutex<()>,
     refreshed: Mutex<Option<(Instant, Vec<Late>)>>,
+    /// The watched clusters by the revision with which each changed last, in whatever is seen of it: one task looks through
+    /// all of them, and an open page reads only what is new to it.
+    by_revision: watch::Sender<ByRevision>,
 }
+
+/// Watched clusters in the order in which they changed.
+pub(crate) type ByRevision = BTreeSet<(u64, ClusterId)>;
 
 /// The Multi-Cluster view at a moment, ready to be sent.
 pub(crate) struct Drawing {
@@ -68,11 +74,25 @@ impl Fleet {
             drawn_of: AtomicU64::new(0),
             drawing: Mutex::default(),
             refreshed: Mutex::default(),
+            by_revision: watch::channel(ByRevision::new()).0,
         }
     }
 
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<Drawing>> {
         self.drawn.subscribe()
+    }
+
+    pub(crate) fn follow_changes(&self) -> watch::Receiver<ByRevision> {
+        self.by_revision.subscribe()
+    }
+
+    fn put_in_order(&self, glances: &[Arc<Glance>]) {
+        let now: ByRevision = glances.iter().map(|glance| (glance.revision, glance.cluster)).collect();
+        self.by_revision.send_if_modified(|before| {
+            let is_news = *before != now;
+            *before = now;
+            is_news
+        });
     }
 
     /// How many changes a drawing that begins now knows of, unless the last one knows of them all.
@@ -223,7 +243,9 @@ pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: Cancellation
     let mut monitor_lives = true;
     loop {
         let mut pause = COALESCED;
-        platform.listing.count(&platform.monitor.fleet());
+        let glances = platform.monitor.fleet();
+        platform.listing.count(&glances);
+        fleet.put_in_order(&glances);
         fleet.changes.fetch_add(1, Ordering::AcqRel);
         if fleet.drawn.receiver_count() > 0 {
             let began = Instant::now();

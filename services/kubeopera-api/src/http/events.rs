@@ -1,6 +1,6 @@
 //! `/api/v1/events`: one stream a page, of everything that changes.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, ops::Bound, sync::Arc, time::Duration};
 
 use axum::{
     extract::State,
@@ -11,17 +11,18 @@ use axum::{
 };
 use futures::{Stream, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use k8s_monitor_contract::Monitor;
 use serde_json::json;
 use service_kit::ProblemBody;
 use tokio::sync::{broadcast::error::RecvError, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
+use uuid::Uuid;
+use vocabulary::ClusterId;
 
 use crate::{
     app::{Caller, Platform},
     error::AppError,
     events::{Event, News, Subscription},
-    fleet::Drawing,
+    fleet::{ByRevision, Drawing},
     store::audit::Action,
 };
 
@@ -92,7 +93,8 @@ fn messages(
     let fleet = platform.fleet.follow();
     let known = fleet.borrow().number;
     let tell_after = Instant::now();
-    let details = Details::from_now_on(platform.monitor.revision());
+    let known_details = *platform.monitor.revision().borrow();
+    let details = Details { changes: platform.fleet.follow_changes(), known: known_details, tell_after };
     let start =
         Position { platform, caller, subscription, missed, check, fleet, known, tell_after, details, greeted: false };
     stream::unfold(start, |mut at| async move {
@@ -128,7 +130,7 @@ impl Position {
                     self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
                     return Some(message);
                 }
-                Some(message) = self.details.news(&*self.platform.monitor) => return Some(message),
+                Some(message) = self.details.news() => return Some(message),
                 event = self.subscription.coming.recv() => return match event {
                     Ok(event) => Some(message(&event)),
                     // The page was too slow, so it reads everything again.
@@ -160,36 +162,35 @@ async fn fleet_news(
 
 /// Which clusters have changed in what is seen of one alone, such as an event of Kubernetes.
 struct Details {
-    revision: watch::Receiver<u64>,
+    changes: watch::Receiver<ByRevision>,
+    /// The revision of k8s-monitor up to which the page was told, or has read itself.
     known: u64,
     tell_after: Instant,
 }
 
 impl Details {
-    fn from_now_on(mut revision: watch::Receiver<u64>) -> Self {
-        let known = *revision.borrow_and_update();
-        Self { revision, known, tell_after: Instant::now() }
-    }
-
     /// The clusters that have changed, when it is time to tell. `None` if nothing can change any more.
-    async fn news(&mut self, monitor: &dyn Monitor) -> Option<Message> {
+    async fn news(&mut self) -> Option<Message> {
         tokio::time::sleep_until(self.tell_after).await;
         loop {
-            self.revision.changed().await.ok()?;
-            // The revision is read before the clusters: what changes in between is told twice rather than never.
-            let now = *self.revision.borrow_and_update();
-            let ids: Vec<_> = monitor
-                .fleet()
-                .into_iter()
-                .filter(|glance| glance.revision > self.known)
-                .map(|glance| glance.cluster)
-                .collect();
-            self.known = now;
+            let ids = self.not_told();
             if !ids.is_empty() {
                 self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
                 return Some(Message::default().event("monitor.changed").data(json!({ "ids": ids }).to_string()));
             }
+            self.changes.changed().await.ok()?;
         }
+    }
+
+    fn not_told(&mut self) -> Vec<ClusterId> {
+        let last_id = ClusterId::from(Uuid::max());
+        let changes = self.changes.borrow_and_update();
+        let new = changes.range((Bound::Excluded((self.known, last_id)), Bound::Unbounded));
+        let ids = new.map(|(_, cluster)| *cluster).collect();
+        if let Some((revision, _)) = changes.last() {
+            self.known = self.known.max(*revision);
+        }
+        ids
     }
 }
 
