@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File, OpenOptions, Permissions, TryLockError},
     io::Write,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -93,6 +93,13 @@ impl DataFolder {
             bail!("there is no data folder {}. Name KubeOpera's with --data.", path.display());
         }
         Ok(Self { path: path.to_owned(), _lock: None })
+    }
+
+    /// Names the lock among all that are held on this machine.
+    pub(crate) fn lock_id(&self) -> anyhow::Result<String> {
+        let path = self.path.join("lock");
+        let file = fs::metadata(&path).with_context(|| format!("looking at {}", path.display()))?;
+        Ok(format!("{:x}-{:x}", file.dev(), file.ino()))
     }
 
     /// URL of the database kept here, in a file that only its owner can read: there are hashes of passwords in it. SQLite

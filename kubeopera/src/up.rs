@@ -162,7 +162,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
     let provisioner = options.provisioner(&client, &auth, &prices);
-    let lease = leader::lease(client.clone());
+    let lease = leader::lease(client.clone(), &data)?;
     let controller = host_cluster_controller::Context {
         client: client.clone(),
         scaffolder: scaffolder.clone(),

@@ -40,7 +40,7 @@ pub struct LeaseTimes {
 }
 
 impl Default for LeaseTimes {
-    /// 12 s, 8 s and 2 s: after a SIGKILL another leads within 17 s.
+    /// 12 s, 8 s and 2 s: after a SIGKILL another leads within 17 s, and the same at its seat at once.
     fn default() -> Self {
         Self { duration: Duration::from_secs(12), renew_within: Duration::from_secs(8), retry: Duration::from_secs(2) }
     }
@@ -82,11 +82,37 @@ impl Leadership {
     }
 }
 
+/// Who holds a Lease: a process, as the one at its seat.
+///
+/// A seat is where no two processes are at once, such as behind the lock of a folder: whoever held the Lease from it before
+/// has ended, so that a process that comes back after a crash need not wait until its own Lease is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    seat: String,
+    start: String,
+}
+
+impl Holder {
+    /// `start` has to be another at each start, and has no underscore.
+    pub fn new(seat: impl Into<String>, start: impl Into<String>) -> Self {
+        Self { seat: seat.into(), start: start.into() }
+    }
+
+    fn identity(&self) -> String {
+        format!("{}_{}", self.seat, self.start)
+    }
+
+    /// Whether a holder was at this seat before.
+    fn succeeds(&self, identity: &str) -> bool {
+        identity.rsplit_once('_').is_some_and(|(seat, start)| seat == self.seat && start != self.start)
+    }
+}
+
 /// A Lease and this process as one that may hold it.
 pub struct Lease {
     api: Api<Object>,
     name: String,
-    holder: String,
+    holder: Holder,
     times: LeaseTimes,
     leadership: Leadership,
 }
@@ -98,8 +124,8 @@ struct Held {
 }
 
 impl Lease {
-    /// `holder` has to be another in each process, and at each start.
-    pub fn new(client: Client, namespace: &str, name: &str, holder: String, times: LeaseTimes) -> Self {
+    /// The Lease of that name, which need not exist.
+    pub fn new(client: Client, namespace: &str, name: &str, holder: Holder, times: LeaseTimes) -> Self {
         Self {
             api: Api::namespaced(client, namespace),
             name: name.to_owned(),
@@ -124,11 +150,11 @@ impl Lease {
         mut work: impl FnMut(CancellationToken) -> F,
     ) -> Result<(), E> {
         while let Some(mut held) = self.acquire(shutdown).await {
-            tracing::info!(lease = self.name, holder = self.holder, "this process leads");
+            tracing::info!(lease = self.name, holder = self.holder.identity(), "this process leads");
             let over = CancellationToken::new();
             let outcome = self.while_held(&mut held, work(over.clone()), &over, shutdown).await;
             self.leadership.set(Standing::StandsBy);
-            tracing::info!(lease = self.name, holder = self.holder, "this process leads no more");
+            tracing::info!(lease = self.name, holder = self.holder.identity(), "this process leads no more");
             self.release(held).await;
             if let Some(outcome) = outcome {
                 return outcome;
@@ -190,7 +216,7 @@ impl Lease {
             }
             tokio::select! {
                 // Spread, so that those who stand by do not all ask in the same moment.
-                () = sleep(self.times.retry.mul_f64(0.8 + 0.4 * spread(&self.holder))) => {}
+                () = sleep(self.times.retry.mul_f64(0.8 + 0.4 * spread(&self.holder.identity()))) => {}
                 () = shutdown.cancelled() => return None,
             }
         }
@@ -204,7 +230,8 @@ impl Lease {
             *seen = Some((spec.clone(), now));
         }
         let unchanged_since = seen.as_ref().map_or(now, |(_, since)| *since);
-        let is_free = spec.holder_identity.as_deref().is_none_or(str::is_empty);
+        let is_free =
+            spec.holder_identity.as_deref().is_none_or(|holder| holder.is_empty() || self.holder.succeeds(holder));
         if !is_free && now < unchanged_since + lasts(&spec, self.times.duration) {
             return Ok(None);
         }
@@ -213,7 +240,7 @@ impl Lease {
             ..Object::default()
         }));
         if let Some(taken) = &mut wanted.spec {
-            taken.holder_identity = Some(self.holder.clone());
+            taken.holder_identity = Some(self.holder.identity());
             taken.acquire_time = taken.renew_time.clone();
             taken.lease_transitions = Some(spec.lease_transitions.map_or(0, |before| before.saturating_add(1)));
         }
@@ -268,7 +295,7 @@ impl Lease {
     }
 
     fn is_holder(&self, lease: &Object) -> bool {
-        lease.spec.as_ref().is_some_and(|spec| spec.holder_identity.as_ref() == Some(&self.holder))
+        lease.spec.as_ref().is_some_and(|spec| spec.holder_identity.as_ref() == Some(&self.holder.identity()))
     }
 
     async fn read(&self) -> Result<Option<Object>, Trouble> {

@@ -22,7 +22,7 @@ pub use kubeconfig::{
     Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig, Validity,
     is_forbidden_address, is_forbidden_host,
 };
-pub use lease::{Leadership, Lease, LeaseTimes};
+pub use lease::{Holder, Leadership, Lease, LeaseTimes};
 pub use provider_id::provider_of;
 pub use read::{View, null_as_empty, read, read_all};
 pub use trouble::{Attempt, is_not_found, printable, trouble, unless_gone, word};

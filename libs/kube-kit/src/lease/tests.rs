@@ -61,7 +61,8 @@ impl Server {
                 Ok::<_, BoxError>(Response::builder().status(code).body(answer).unwrap())
             }
         });
-        Lease::new(Client::new(way, "default"), "home", "leader", holder.to_owned(), TIMES)
+        let (seat, start) = holder.split_once('_').unwrap();
+        Lease::new(Client::new(way, "default"), "home", "leader", Holder::new(seat, start), TIMES)
     }
 
     fn change(&self, change: impl Fn(&mut Value)) {
@@ -145,9 +146,9 @@ impl Stage {
 #[tokio::test]
 async fn one_leads_and_when_it_ends_another_does_at_once() {
     let (server, stage) = (Server::default(), Stage::default());
-    let first = Process::start(&server, "first", &stage);
+    let first = Process::start(&server, "first_1", &stage);
     first.until_it_leads(true).await;
-    let second = Process::start(&server, "second", &stage);
+    let second = Process::start(&server, "second_1", &stage);
     sleep(TIMES.duration + TIMES.retry).await;
     assert!(first.leadership.is_held() && !second.leadership.is_held());
 
@@ -166,9 +167,9 @@ async fn one_leads_and_when_it_ends_another_does_at_once() {
 #[tokio::test]
 async fn after_a_kill_another_leads_as_soon_as_the_lease_is_over_and_not_before() {
     let (server, stage) = (Server::default(), Stage::default());
-    let first = Process::start(&server, "first", &stage);
+    let first = Process::start(&server, "first_1", &stage);
     first.until_it_leads(true).await;
-    let second = Process::start(&server, "second", &stage);
+    let second = Process::start(&server, "second_1", &stage);
     let before_a_renewal = Instant::now();
     server.until_it_is_written().await;
 
@@ -176,16 +177,33 @@ async fn after_a_kill_another_leads_as_soon_as_the_lease_is_over_and_not_before(
     second.until_it_leads(true).await;
 
     assert!(before_a_renewal.elapsed() >= TIMES.duration, "{:?}", before_a_renewal.elapsed());
-    assert_eq!(server.holder().as_deref(), Some("second"));
+    assert_eq!(server.holder().as_deref(), Some("second_1"));
     assert_eq!(server.0.lock().unwrap().as_ref().unwrap()["spec"]["leaseTransitions"], 1);
+}
+
+#[tokio::test]
+async fn who_comes_back_at_its_seat_after_a_kill_leads_at_once_and_nobody_else_does() {
+    let (server, stage) = (Server::default(), Stage::default());
+    let killed = Process::start(&server, "first_1", &stage);
+    killed.until_it_leads(true).await;
+    killed.task.abort();
+    let another = Process::start(&server, "second_1", &stage);
+    let came_back = Instant::now();
+
+    let again = Process::start(&server, "first_2", &stage);
+    again.until_it_leads(true).await;
+
+    assert!(came_back.elapsed() < TIMES.renew_within, "{:?}", came_back.elapsed());
+    assert_eq!(server.holder().as_deref(), Some("first_2"));
+    assert!(!another.leads.load(Ordering::SeqCst));
 }
 
 #[tokio::test]
 async fn a_leader_without_its_api_server_stops_before_another_begins_and_leads_again_only_in_its_turn() {
     let (server, stage) = (Server::default(), Stage::default());
-    let first = Process::start(&server, "first", &stage);
+    let first = Process::start(&server, "first_1", &stage);
     first.until_it_leads(true).await;
-    let second = Process::start(&server, "second", &stage);
+    let second = Process::start(&server, "second_1", &stage);
 
     first.is_cut_off.store(true, Ordering::SeqCst);
     second.until_it_leads(true).await;
@@ -200,7 +218,7 @@ async fn a_leader_without_its_api_server_stops_before_another_begins_and_leads_a
 #[tokio::test]
 async fn who_finds_the_lease_taken_does_not_take_it_back() {
     let (server, stage) = (Server::default(), Stage::default());
-    let first = Process::start(&server, "first", &stage);
+    let first = Process::start(&server, "first_1", &stage);
     first.until_it_leads(true).await;
 
     server.change(|lease| lease["spec"]["holderIdentity"] = "another".into());
@@ -213,7 +231,7 @@ async fn who_finds_the_lease_taken_does_not_take_it_back() {
 #[tokio::test]
 async fn somebodys_annotation_costs_nobody_the_lead() {
     let (server, stage) = (Server::default(), Stage::default());
-    let first = Process::start(&server, "first", &stage);
+    let first = Process::start(&server, "first_1", &stage);
     first.until_it_leads(true).await;
 
     for _ in 0..10 {
@@ -233,7 +251,7 @@ async fn the_clock_of_the_holder_means_nothing_to_others() {
             "metadata": {"name": "leader", "namespace": "home"}, "spec": spec});
         server.answer(&Method::POST, Some(lease));
         let started = Instant::now();
-        let process = Process::start(&server, "first", &stage);
+        let process = Process::start(&server, "first_1", &stage);
         process.until_it_leads(true).await;
         assert!(started.elapsed() >= Duration::from_secs(1));
     }
@@ -242,7 +260,7 @@ async fn the_clock_of_the_holder_means_nothing_to_others() {
     let spec = json!({"holderIdentity": "alive", "leaseDurationSeconds": 3, "renewTime": long_ago});
     let lease = json!({"metadata": {"name": "leader", "namespace": "home"}, "spec": spec});
     server.answer(&Method::POST, Some(lease));
-    let process = Process::start(&server, "first", &stage);
+    let process = Process::start(&server, "first_1", &stage);
     for second in 0..20 {
         sleep(Duration::from_millis(200)).await;
         server.change(|lease| lease["spec"]["renewTime"] = format!("2001-01-01T00:00:{second:02}.000000Z").into());
@@ -253,7 +271,7 @@ async fn the_clock_of_the_holder_means_nothing_to_others() {
 #[tokio::test]
 async fn work_that_fails_ends_all_and_leaves_the_lease() {
     let server = Server::default();
-    let lease = server.lease("only", Arc::default());
+    let lease = server.lease("only_1", Arc::default());
 
     let outcome = lease.lead(&CancellationToken::new(), |_| async { Err("broken") }).await;
 
@@ -280,7 +298,7 @@ async fn a_lease_that_cannot_be_had_is_a_warning_at_first_and_whenever_it_is_for
             Ok::<_, BoxError>(Response::builder().status(code).body(answer).unwrap())
         }
     });
-    let lease = Lease::new(Client::new(way, "default"), "home", "refused", "only".to_owned(), TIMES);
+    let lease = Lease::new(Client::new(way, "default"), "home", "refused", Holder::new("only", "1"), TIMES);
 
     lease.lead(&CancellationToken::new(), |_| async { Err(()) }).await.unwrap_err();
 
