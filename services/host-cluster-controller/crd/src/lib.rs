@@ -20,7 +20,7 @@ pub use marks::{
     is_marked, marked_for, marks,
 };
 pub use status::{
-    CredentialKind, CredentialStatus, FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase,
+    CredentialKind, CredentialStatus, FailedAttempts, FluxStatus, GitOpsStatus, HostClusterStatus, NodeCount, Phase,
     ProvisioningStatus, RetryKind, RetryStatus,
 };
 pub use validated::{Administrator, ModeSpec, ProvisionedCluster, SpecProblem, ValidSpec};

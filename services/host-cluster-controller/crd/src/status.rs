@@ -90,6 +90,10 @@ pub struct HostClusterStatus {
     /// The next attempt after a trouble; absent while all goes well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryStatus>,
+    /// Phases that did not succeed at the first attempt, with what went wrong last; kept once the phase is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["phase".into()]))]
+    pub failed_attempts: Vec<FailedAttempts>,
     /// Why what KubeOpera put on the cluster stays there after letting go of it, as sentences; unset if nothing does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
@@ -194,6 +198,24 @@ pub struct RetryStatus {
     pub next_attempt_at: Time,
     /// One word for what went wrong.
     pub reason: String,
+}
+
+/// Attempts at a phase that did not succeed, since the phase began.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedAttempts {
+    /// The phase; never Pending, Ready or Failed.
+    pub phase: Phase,
+    /// How many.
+    pub count: i32,
+    /// When the first of them failed.
+    pub first_at: Time,
+    /// When the last of them failed.
+    pub last_at: Time,
+    /// One word for what went wrong at the last of them.
+    pub reason: String,
+    /// What went wrong at the last of them, as sentences.
+    pub message: String,
 }
 
 /// Who has to act before another attempt can succeed.

@@ -34,7 +34,7 @@ pub(crate) fn first_unmet(facts: &Facts, spec: &ValidSpec) -> Option<Milestone> 
 
 /// Whether a milestone is met by a status: its condition is true, for the inputs of today.
 pub(crate) fn is_met(facts: &Facts, status: &HostClusterStatus, spec: &ValidSpec, milestone: Milestone) -> bool {
-    if condition(status, milestone) != Some("True") {
+    if !is_done(status, milestone) {
         return false;
     }
     let reached_with = status.fingerprints.get(milestone.condition().as_str());
@@ -50,6 +50,11 @@ pub(crate) fn is_met(facts: &Facts, status: &HostClusterStatus, spec: &ValidSpec
 /// Whether the work towards a milestone was published as begun.
 pub(crate) fn has_begun(status: &HostClusterStatus, milestone: Milestone) -> bool {
     condition(status, milestone) == Some("False")
+}
+
+/// Whether a milestone is met by what a status says.
+pub(crate) fn is_done(status: &HostClusterStatus, milestone: Milestone) -> bool {
+    condition(status, milestone) == Some("True")
 }
 
 /// Whether the work towards a milestone was ever begun, whatever came of it.

@@ -3,6 +3,7 @@
 //! Start with [`next_step`]. Nothing here may talk to anything: no client, no clock, no chance, no async. Whatever is
 //! needed is handed in as [`Facts`] and leaves as a [`Step`] or a [`Report`].
 
+mod attempts;
 mod conditions;
 mod copies;
 mod credential;

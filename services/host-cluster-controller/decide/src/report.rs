@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::{
-    conditions, credential,
+    attempts, conditions, credential,
     facts::{Facts, Removal},
     learn,
     outcome::Outcome,
@@ -71,6 +71,7 @@ fn publish(facts: &Facts, step: &Step, outcome: &Outcome) -> Report {
         Some(Health::Unknown { .. }) => None,
         None => status.flux_healthy,
     };
+    status.failed_attempts = attempts::failed(facts, &status, step, outcome, &standing);
     let Standing { place: _, phase, reason, message, retry, requeue } = standing;
     if phase != facts.previous.phase.unwrap_or(Phase::Pending) || status.phase_started_at.is_none() {
         status.phase_started_at = Some(Time(facts.now));

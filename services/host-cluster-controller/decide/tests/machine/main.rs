@@ -10,6 +10,7 @@
     reason = "a test that goes wrong should stop there, and a table is long"
 )]
 
+mod attempts;
 mod clocks;
 mod credential;
 mod matrix;

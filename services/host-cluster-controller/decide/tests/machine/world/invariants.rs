@@ -75,6 +75,17 @@ impl World {
             assert!(condition.reason.chars().all(|c| c.is_ascii_alphanumeric()), "reason {}", condition.reason);
             assert!(condition.last_transition_time.0 <= self.now, "a transition in the future");
         }
+        for failed in &status.failed_attempts {
+            let is_of_the_way = self.way.milestones().iter().any(|milestone| milestone.phase() == failed.phase);
+            assert!(is_of_the_way && failed.count > 0 && failed.message.ends_with(['.', '…']), "{failed:?}");
+            assert!(failed.last_at.0 <= self.now, "an attempt in the future");
+        }
+        if phase != Phase::Ready
+            && is_staying
+            && let Some(retry) = &status.retry
+        {
+            assert!(status.failed_attempts.iter().any(|failed| failed.count >= retry.attempt), "{status:?}");
+        }
     }
 
     /// Whether the phases that were published follow the plan, but for failures in between.
