@@ -43,6 +43,7 @@ check: web $(CARGO_DENY)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO_DENY) --locked --all-features check bans licenses sources
 
+# No comment in the docs is code to run: looking for some takes two minutes.
 ## test-rust: unit, property and service tests
 .PHONY: test-rust
 test-rust: local-cluster
@@ -51,7 +52,7 @@ test-rust: local-cluster
 	@tools/schemathesis
 	@tools/oidc-provider
 	@echo "» Testing the Rust workspace"
-	cargo test --locked --workspace
+	cargo test --locked --workspace --lib --bins --tests
 
 ## test-api: whatever is asked, the API answers as its document says
 .PHONY: test-api
