@@ -78,7 +78,7 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
 }
 
 /// A range of addresses, or one.
-fn range(text: &str) -> Result<IpNet, String> {
+pub(crate) fn range(text: &str) -> Result<IpNet, String> {
     text.parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
         .map_err(|_| "this is no address and no range such as 10.0.0.0/8".to_owned())

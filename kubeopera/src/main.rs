@@ -17,6 +17,7 @@ mod provision;
 mod report;
 mod repository;
 mod storage;
+mod targets;
 mod terminal;
 mod tree;
 mod up;

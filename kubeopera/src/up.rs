@@ -10,6 +10,7 @@ use cluster_provisioner_contract::ClusterProvisioner;
 use gitops_scaffolder::{Mirror, Scaffolder};
 use host_cluster_controller::FluxConfig;
 use host_cluster_controller_crd::Installation;
+use kube_kit::KubeconfigOptions;
 use kubeopera_api::{BindError, PlatformDefaults};
 use sea_orm::DatabaseConnection;
 use service_kit::telemetry::LogFormat;
@@ -27,6 +28,7 @@ use crate::{
     price_list,
     repository::{TreeRepository, listen},
     storage::Storage,
+    targets::Targets,
     welcome::{self, Welcome},
 };
 
@@ -66,6 +68,8 @@ pub(crate) struct Options {
     notices: NoticeOptions,
     #[command(flatten)]
     cloud_addresses: CloudAddresses,
+    #[command(flatten)]
+    targets: Targets,
 
     /// Use this Git repository instead of the built-in one, as long as none is chosen in the dashboard
     #[arg(long, value_name = "URL", requires = "git_credentials_secret")]
@@ -161,10 +165,12 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones()).trusting(&repository.url);
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
-    let provisioner = options.provisioner(&client, &auth, &prices);
+    let kubeconfigs = options.targets.kubeconfigs();
+    let provisioner = options.provisioner(&client, kubeconfigs, &auth, &prices);
     let lease = leader::lease(client.clone(), &data)?;
     let controller = host_cluster_controller::Context {
         client: client.clone(),
+        kubeconfigs,
         scaffolder: scaffolder.clone(),
         provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
         auth: auth.clone(),
@@ -173,7 +179,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         leadership: lease.leadership(),
     };
     let monitor = k8s_monitor::Engine::priced(prices);
-    let monitoring = k8s_monitor::Context { client: client.clone(), engine: monitor.clone() };
+    let monitoring = k8s_monitor::Context { client: client.clone(), kubeconfigs, engine: monitor.clone() };
     let defaults = PlatformDefaults {
         git_url: repository.url.clone(),
         git_credentials_secret: repository.credentials_secret.clone(),
@@ -199,6 +205,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         trusted_origins: options.browsers.trusted_origins(),
         external_url: Some(external_url),
         trusted_proxies: options.browsers.trusted_proxy,
+        kubeconfigs,
         notices,
         leadership: lease.leadership(),
         provisioner: provisioner.clone().map(|provisioner| provisioner as Arc<dyn ClusterProvisioner>),
@@ -327,6 +334,7 @@ impl Options {
     fn provisioner(
         &self,
         client: &kube::Client,
+        kubeconfigs: KubeconfigOptions,
         auth: &Arc<AuthService>,
         prices: &Arc<prices::Table>,
     ) -> Option<Arc<Provisioner>> {
@@ -334,6 +342,7 @@ impl Options {
             image: self.provisioner_image.clone()?,
             pull_policy: self.provisioner_pull_policy.clone(),
             prices: Arc::clone(prices),
+            kubeconfigs,
         };
         Some(Arc::new(Provisioner::new(client.clone(), auth.clone(), config)))
     }

@@ -12,15 +12,21 @@ use bytes::Bytes;
 use futures::{StreamExt, future::BoxFuture, stream};
 use http::{Request, Response};
 use http_body_util::{BodyExt, BodyStream, StreamBody, combinators::UnsyncBoxBody};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioExecutor};
 use kube::{
     Client, Config,
-    client::{Body, ClientBuilder},
+    client::{Body, ClientBuilder, ConfigExt},
 };
 use tokio::time::{Instant, timeout_at};
-use tower::{BoxError, Layer, Service};
+use tower::{BoxError, Layer, Service, ServiceBuilder};
+use tower_http::decompression::DecompressionLayer;
 use vocabulary::Trouble;
 
-use crate::trouble::{Attempt, trouble};
+use crate::{
+    kubeconfig::Judged,
+    trouble::{Attempt, trouble},
+};
 
 /// What one call may take.
 #[derive(Debug, Clone, Copy)]
@@ -57,9 +63,34 @@ pub(crate) enum GuardError {
 pub fn guarded(mut config: Config, limits: Limits) -> Result<Client, Trouble> {
     config.default_retry = false;
     config.connect_timeout = Some(limits.connect);
-    let builder = ClientBuilder::try_from(config)
-        .map_err(|error| trouble(Attempt("prepare the connection to the API server"), &error))?;
+    let builder = ClientBuilder::try_from(config).map_err(|error| unprepared(&error))?;
     Ok(builder.with_layer(&GuardLayer(limits)).build())
+}
+
+/// The same for the server of somebody else, whose name `judged` looks up for each connection. kube's own way of making a
+/// client has no place for that, so this is that way without what a kubeconfig from outside has no use of: proxies,
+/// programs that log in, further headers.
+pub(crate) fn guarded_by(judged: Judged, config: &Config, limits: Limits) -> Result<Client, Trouble> {
+    // Only the first in a process counts.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let mut tcp = HttpConnector::new_with_resolver(judged);
+    tcp.enforce_http(false);
+    let tls = config.rustls_https_connector_with_connector(tcp).map_err(|error| unprepared(&error))?;
+    let mut connector = TimeoutConnector::new(tls);
+    connector.set_connect_timeout(Some(limits.connect));
+    let service = ServiceBuilder::new()
+        .layer(GuardLayer(limits))
+        .map_response(|answer: Response<_>| answer.map(BodyExt::boxed_unsync))
+        .layer(config.base_uri_layer())
+        .layer(DecompressionLayer::new())
+        .option_layer(config.auth_layer().map_err(|error| unprepared(&error))?)
+        .map_err(BoxError::from)
+        .service(hyper_util::client::legacy::Builder::new(TokioExecutor::new()).build(connector));
+    Ok(Client::new(service, config.default_namespace.clone()))
+}
+
+fn unprepared(error: &kube::Error) -> Trouble {
+    trouble(Attempt("prepare the connection to the API server"), error)
 }
 
 #[derive(Clone)]

@@ -13,21 +13,23 @@ mod secret;
 mod validity;
 
 use base64::Engine;
+use ipnet::IpNet;
 use jiff::Timestamp;
 use kube::{Client, Config};
 use url::{Host, Url};
 use vocabulary::{Secret, Trouble};
 
-use self::{
-    address::{is_forbidden, is_forbidden_name},
-    file::{Cluster, File, NamedCluster, NamedUser, User},
-    refusals::{refuse_in_cluster, refuse_in_user},
-};
+pub(crate) use self::address::{Judged, NoAddress, Refused};
 pub use self::{
     address::{is_forbidden_address, is_forbidden_host},
     validity::Validity,
 };
-use crate::client::{Limits, guarded};
+use self::{
+    address::{is_forbidden_name, judge},
+    file::{Cluster, File, NamedCluster, NamedUser, User},
+    refusals::{refuse_in_cluster, refuse_in_user},
+};
+use crate::client::{Limits, guarded_by};
 
 /// No kubeconfig with one cluster's certificates comes near this.
 const LARGEST: usize = 1 << 20;
@@ -52,11 +54,14 @@ pub struct KubeconfigProblem {
     pub message: String,
 }
 
-/// What is allowed beyond the usual.
+/// Where a kubeconfig may lead.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KubeconfigOptions {
-    /// An API server on this very machine: for a local start and for tests.
+    /// To an API server on this very machine: for a local start and for tests.
     pub allow_loopback: bool,
+    /// Only into these ranges; if there is none, anywhere. They open nothing that is refused anyway. Whoever runs KubeOpera
+    /// sets them once for as long as it runs.
+    pub allowed_targets: &'static [IpNet],
 }
 
 /// A kubeconfig that names a server and a credential and nothing else.
@@ -262,29 +267,10 @@ impl ValidKubeconfig {
         Secret::new(file.to_string())
     }
 
-    /// A guarded client. The server's name is resolved first, so that a name cannot lead to an address that would have
-    /// been refused (a name that changes between this look and the connection is caught by its certificate only).
-    pub async fn client(&self, limits: Limits) -> Result<Client, Trouble> {
-        self.refuse_resolved_addresses(limits).await?;
-        guarded(self.config()?, limits)
-    }
-
-    async fn refuse_resolved_addresses(&self, limits: Limits) -> Result<(), Trouble> {
-        let Some(Host::Domain(name)) = self.server.host() else { return Ok(()) };
-        let port = self.server.port_or_known_default().unwrap_or(443);
-        let lookup = tokio::time::timeout(limits.connect, tokio::net::lookup_host((name, port))).await;
-        let Ok(Ok(addresses)) = lookup else {
-            return Err(Trouble::transient(
-                "Unreachable",
-                "Could not find the API server: its host name has no address. Check the server field of the kubeconfig.",
-            ));
-        };
-        for address in addresses {
-            if is_forbidden(address.ip(), self.options) {
-                return Err(Trouble::rejected("ClusterAddressForbidden", address_forbidden("kubeconfig").message));
-            }
-        }
-        Ok(())
+    /// A guarded client. With each of its connections the server's name is looked up and judged, so that it cannot lead to
+    /// an address that would have been refused.
+    pub fn client(&self, limits: Limits) -> Result<Client, Trouble> {
+        guarded_by(Judged(self.options), &self.config()?, limits)
     }
 
     fn config(&self) -> Result<Config, Trouble> {
@@ -400,13 +386,15 @@ fn server(field: &str, cluster: &Cluster, options: KubeconfigOptions) -> Result<
     if url.port() == Some(0) {
         return Err(invalid("Port 0 cannot be reached."));
     }
-    match url.host() {
-        Some(Host::Ipv4(address)) if is_forbidden(address.into(), options) => Err(address_forbidden(field)),
-        Some(Host::Ipv6(address)) if is_forbidden(address.into(), options) => Err(address_forbidden(field)),
-        Some(Host::Domain(name)) if is_forbidden_name(name, options) => Err(address_forbidden(field)),
-        Some(_) => Ok(url),
-        None => Err(invalid("Enter an address such as https://api.prod.acme.com:6443.")),
-    }
+    let judged = match url.host() {
+        Some(Host::Ipv4(address)) => judge(address.into(), options),
+        Some(Host::Ipv6(address)) => judge(address.into(), options),
+        Some(Host::Domain(name)) if is_forbidden_name(name, options) => Err(Refused::Inward),
+        Some(Host::Domain(_)) => Ok(()),
+        None => return Err(invalid("Enter an address such as https://api.prod.acme.com:6443.")),
+    };
+    judged.map_err(|refused| problem("cluster_address_forbidden", field, format!("This address {refused}")))?;
+    Ok(url)
 }
 
 fn decode(data: &str) -> Option<Vec<u8>> {
@@ -433,15 +421,6 @@ fn one<'a, T>(all: &'a [T], list: &str, is_meant: impl Fn(&T) -> bool) -> Result
             ),
         )),
     }
-}
-
-fn address_forbidden(field: &str) -> KubeconfigProblem {
-    problem(
-        "cluster_address_forbidden",
-        field,
-        "This address leads into the machine or cluster that KubeOpera runs on, or to a cloud's metadata service. For the \
-         cluster KubeOpera runs on use Register This Cluster; for any other use an address that leads to it from outside.",
-    )
 }
 
 fn unresolved(field: &str, what: &str) -> KubeconfigProblem {

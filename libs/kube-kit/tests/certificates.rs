@@ -29,6 +29,9 @@ type Authority = CertifiedIssuer<'static, KeyPair>;
 const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4","gitCommit":"","gitTreeState":"",
     "buildDate":"","goVersion":"","compiler":"","platform":""}"#;
 
+/// Servers of tests are on this machine.
+const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+
 /// What a server shows, and the key to it.
 struct Shown {
     chain: Vec<CertificateDer<'static>>,
@@ -69,7 +72,7 @@ fn kubeconfig(server: &str, authorities: &[String]) -> ValidKubeconfig {
         "current-context: a\ncontexts:\n- name: a\n  context: {{cluster: c, user: u}}\nclusters:\n- name: c\n  cluster:\n    \
          server: {server}\n    {authority}\nusers:\n- name: u\n  user:\n    token: CANARY\n"
     );
-    ValidKubeconfig::parse(&Secret::new(file), KubeconfigOptions { allow_loopback: true }).unwrap()
+    ValidKubeconfig::parse(&Secret::new(file), HERE).unwrap()
 }
 
 /// What is seen of a server at `host`, a name or address of this machine, by who has `authorities` in the kubeconfig: its
@@ -92,7 +95,7 @@ async fn seen(host: &str, server: Shown, authorities: &[String]) -> Result<Strin
         connection.shutdown().await.unwrap();
     });
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-    let client = kubeconfig(&format!("https://{host}:{port}"), authorities).client(Limits::default()).await.unwrap();
+    let client = kubeconfig(&format!("https://{host}:{port}"), authorities).client(Limits::default()).unwrap();
     let version = client.apiserver_version().await;
     serving.abort();
     version.map(|version| version.git_version).map_err(|error| {

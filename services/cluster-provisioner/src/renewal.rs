@@ -58,7 +58,7 @@ impl Provisioner {
         for cluster in all.items.iter().filter(|cluster| cluster.spec.mode != Mode::ConnectExisting) {
             // What the Secret is called follows from the id alone: whoever may write a status is not to choose another.
             if let Ok(id) = cluster.spec.cluster_id.parse()
-                && let Err(trouble) = renew_if_due(&self.client, id, now).await
+                && let Err(trouble) = renew_if_due(&self.client, self.kubeconfigs, id, now).await
             {
                 tracing::warn!(cluster.id = cluster.spec.cluster_id, "its token is renewed later: {trouble}");
             }
@@ -67,7 +67,12 @@ impl Provisioner {
     }
 }
 
-async fn renew_if_due(client: &Client, cluster: ClusterId, now: Timestamp) -> Result<(), Trouble> {
+async fn renew_if_due(
+    client: &Client,
+    allowed: KubeconfigOptions,
+    cluster: ClusterId,
+    now: Timestamp,
+) -> Result<(), Trouble> {
     let api: Api<SecretObject> = Api::namespaced(client.clone(), NAMESPACE);
     let name = cluster.kubeconfig_secret();
     let attempt = format!("read Secret {NAMESPACE}/{name}");
@@ -78,7 +83,7 @@ async fn renew_if_due(client: &Client, cluster: ClusterId, now: Timestamp) -> Re
     let kubeconfig = ValidKubeconfig::in_secret(
         &format!("Secret {NAMESPACE}/{name}"),
         found.data.as_ref().unwrap_or(&none),
-        KubeconfigOptions::default(),
+        allowed,
     )?;
     // What is no token of ours, or one without an end, is left alone.
     let lifetime = kubeconfig.token().and_then(Lifetime::of).filter(|lifetime| is_own_account(&lifetime.sub));

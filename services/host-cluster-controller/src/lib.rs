@@ -45,6 +45,8 @@ pub(crate) const FIELD_MANAGER: &str = "host-cluster-controller";
 pub struct Context {
     /// The management cluster, which holds the HostClusters.
     pub client: Client,
+    /// Where the kubeconfigs of clusters may lead.
+    pub kubeconfigs: KubeconfigOptions,
     /// Writes the clusters' trees.
     pub scaffolder: Arc<dyn GitOpsScaffolder>,
     /// Creates and destroys clusters, where there is one.
@@ -62,8 +64,7 @@ pub struct Context {
 /// Drives every HostCluster until `shutdown`; passes under way get a few seconds to finish. A killed controller
 /// continues where it was: all it remembers is in the resources. Ending before `shutdown` is an error.
 pub async fn run(context: Context, shutdown: CancellationToken) -> Result<(), Trouble> {
-    let Context { client, scaffolder, provisioner, auth, flux, installation, leadership } = context;
-    let kubeconfigs = KubeconfigOptions::default();
+    let Context { client, kubeconfigs, scaffolder, provisioner, auth, flux, installation, leadership } = context;
     let connections = Arc::new(Connections::new(client.clone(), kubeconfigs));
     let world = World {
         host_clusters: Arc::new(host_clusters::OnManagementCluster::new(client.clone())),

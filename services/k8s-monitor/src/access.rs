@@ -18,7 +18,7 @@ pub struct Access(Way);
 #[derive(Clone)]
 enum Way {
     Client(Client),
-    Secret { management: Client, name: SecretName, cluster: ClusterId },
+    Secret { management: Client, name: SecretName, cluster: ClusterId, allowed: KubeconfigOptions },
 }
 
 impl Access {
@@ -28,16 +28,21 @@ impl Access {
     }
 
     /// By the kubeconfig in a Secret of the management cluster, which has to be this cluster's own.
-    pub(crate) const fn kubeconfig(management: Client, name: SecretName, cluster: ClusterId) -> Self {
-        Self(Way::Secret { management, name, cluster })
+    pub(crate) const fn kubeconfig(
+        management: Client,
+        name: SecretName,
+        cluster: ClusterId,
+        allowed: KubeconfigOptions,
+    ) -> Self {
+        Self(Way::Secret { management, name, cluster, allowed })
     }
 
-    /// A client, and how long its credential counts, where that is told. The kubeconfig is read and put through the allow-list anew: whoever may write Secrets must not be able to
-    /// make KubeOpera act on something that was never checked.
+    /// A client, and how long its credential counts, where that is told. The kubeconfig is read and put through the
+    /// allow-list anew: whoever may write Secrets must not be able to make KubeOpera act on something that was never checked.
     pub(crate) async fn client(&self) -> Result<(Client, Option<Validity>), Trouble> {
-        let (management, name, cluster) = match &self.0 {
+        let (management, name, cluster, allowed) = match &self.0 {
             Way::Client(client) => return Ok((client.clone(), None)),
-            Way::Secret { management, name, cluster } => (management, name, cluster),
+            Way::Secret { management, name, cluster, allowed } => (management, name, cluster, *allowed),
         };
         let secrets: Api<Secret> = Api::namespaced(management.clone(), NAMESPACE);
         let attempt = format!("read Secret {NAMESPACE}/{name}");
@@ -54,7 +59,7 @@ impl Access {
             return Err(Trouble::rejected("SecretNotPermitted", message));
         }
         let data = secret.data.unwrap_or_default();
-        let kubeconfig = ValidKubeconfig::in_secret(&whose, &data, KubeconfigOptions::default())?;
-        Ok((kubeconfig.client(LIMITS).await?, kubeconfig.validity()))
+        let kubeconfig = ValidKubeconfig::in_secret(&whose, &data, allowed)?;
+        Ok((kubeconfig.client(LIMITS)?, kubeconfig.validity()))
     }
 }

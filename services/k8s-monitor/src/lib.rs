@@ -35,6 +35,7 @@ use futures::future::join_all;
 use k8s_monitor_contract::{Glance, Late, Monitor, Snapshot};
 use kube::Client;
 use prices::Table;
+use kube_kit::KubeconfigOptions;
 use tokio::{sync::watch as signal, time::Instant};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use vocabulary::ClusterId;
@@ -48,12 +49,14 @@ pub struct Context {
     /// The management cluster, which holds the HostClusters.
     pub client: Client,
     /// What is shown of the clusters.
+    /// Where the kubeconfigs of clusters may lead.
+    pub kubeconfigs: KubeconfigOptions,
     pub engine: Engine,
 }
 
 /// Watches every managed cluster until `shutdown`.
 pub async fn run(context: Context, shutdown: CancellationToken) {
-    managed::follow(context.client, &context.engine, shutdown).await;
+    managed::follow(context.client, context.kubeconfigs, &context.engine, shutdown).await;
     context.engine.watch_exactly([]);
 }
 

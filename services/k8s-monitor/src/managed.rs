@@ -13,6 +13,7 @@ use kube::{
         watcher::{self, Event, watcher},
     },
 };
+use kube_kit::KubeconfigOptions;
 use tokio_util::sync::CancellationToken;
 use vocabulary::{ClusterId, SecretName};
 
@@ -29,7 +30,12 @@ enum Way {
 }
 
 /// Keeps `engine` watching the clusters that the management cluster's HostClusters are about, until `shutdown`.
-pub(crate) async fn follow(management: Client, engine: &Engine, shutdown: CancellationToken) {
+pub(crate) async fn follow(
+    management: Client,
+    allowed: KubeconfigOptions,
+    engine: &Engine,
+    shutdown: CancellationToken,
+) {
     let resources: Api<Guarded> = Api::namespaced(management.clone(), NAMESPACE);
     let secrets: Api<PartialObjectMeta<Secret>> = Api::namespaced(management.clone(), NAMESPACE);
     let mut resources = watcher(resources, watcher::Config::default()).default_backoff().boxed();
@@ -55,13 +61,14 @@ pub(crate) async fn follow(management: Client, engine: &Engine, shutdown: Cancel
             else => return,
         };
         if is_complete && ways.is_listed && versions.is_listed {
-            watch_exactly(&management, engine, &ways.now, &versions.now);
+            watch_exactly(&management, allowed, engine, &ways.now, &versions.now);
         }
     }
 }
 
 fn watch_exactly(
     management: &Client,
+    allowed: KubeconfigOptions,
     engine: &Engine,
     ways: &HashMap<ClusterId, Way>,
     versions: &HashMap<String, String>,
@@ -71,7 +78,7 @@ fn watch_exactly(
         // Whatever changes the Secret begins anew, with what it holds then.
         Way::Kubeconfig(name) => {
             let version = format!("{name} {}", versions.get(name.as_str())?);
-            Some((*id, version, Access::kubeconfig(management.clone(), name.clone(), *id)))
+            Some((*id, version, Access::kubeconfig(management.clone(), name.clone(), *id, allowed)))
         }
     });
     engine.watch_exactly(wanted);

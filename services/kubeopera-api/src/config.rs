@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use cluster_provisioner_contract::ClusterProvisioner;
 use ipnet::IpNet;
-use kube_kit::Leadership;
+use kube_kit::{KubeconfigOptions, Leadership};
 use vocabulary::{ClusterName, Domain, GitUrl, SecretName};
 
 use crate::notices::Notices;
@@ -20,6 +20,8 @@ pub struct Config {
     pub external_url: Option<String>,
     /// Proxies whose X-Forwarded-For is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Where kubeconfigs that people bring may lead.
+    pub kubeconfigs: KubeconfigOptions,
     /// Where notices of clusters whose colour changes go, if anywhere.
     pub notices: Option<Notices>,
     /// Whether this process leads those that share its work: it alone sends notices. Requests are served by all.
@@ -62,12 +64,14 @@ impl Default for Allowances {
 }
 
 impl Default for Config {
-    /// No other origins, no proxies, no notices, no other process, 30 s, the usual allowances.
+    /// No other origins, no proxies, kubeconfigs to anywhere but here, no notices, no other process, 30 s, the usual
+    /// allowances.
     fn default() -> Self {
         Self {
             trusted_origins: Vec::new(),
             external_url: None,
             trusted_proxies: Vec::new(),
+            kubeconfigs: KubeconfigOptions::default(),
             notices: None,
             leadership: Leadership::unshared(),
             request_limit: Duration::from_secs(30),

@@ -75,6 +75,7 @@ pub async fn run(
     store::migrate(&db).await?;
     let mut platform = Platform::new(db, client, auth, scaffolder, monitor, defaults, shutdown.clone());
     platform.allowances = config.allowances;
+    platform.kubeconfigs = config.kubeconfigs;
     platform.provisioner.clone_from(&config.provisioner);
     platform.leadership = config.leadership.clone();
     let platform = Arc::new(platform);

@@ -1,15 +1,19 @@
 //! A cluster as the dashboard sees it: the record, and the phase and message of its resource at this moment.
 
+mod phases;
+
 use std::sync::Arc;
 
 use host_cluster_controller_crd as crd;
-use host_cluster_controller_crd::{ConditionType, HostCluster, HostClusterStatus};
+use host_cluster_controller_crd::{HostCluster, HostClusterStatus};
 use jiff::Timestamp;
 use k8s_monitor_contract::{CostTotal, Glance, HealthScore, RowResource, Unreachable};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 use vocabulary::ClusterLabels;
+
+pub(crate) use phases::PhaseStep;
 
 use crate::store::clusters::Record;
 
@@ -36,17 +40,6 @@ pub(crate) enum Mode {
     ProvisionVanilla,
     ProvisionEks,
     ProvisionGke,
-}
-
-/// How far a phase is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "a documented variant would turn the document's plain enum into a oneOf")]
-pub(crate) enum PhaseState {
-    Done,
-    Current,
-    Failed,
-    Waiting,
 }
 
 /// A cluster KubeOpera manages.
@@ -135,15 +128,6 @@ pub(crate) struct NodeCount {
     pub(crate) total: u32,
     /// Nodes whose Ready condition is True.
     pub(crate) ready: u32,
-}
-
-/// A phase on the way to Ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct PhaseStep {
-    /// Which.
-    pub(crate) phase: Phase,
-    /// How far.
-    pub(crate) state: PhaseState,
 }
 
 /// A condition of the resource.
@@ -319,7 +303,7 @@ impl Cluster {
             cost: glance.and_then(|glance| glance.cost),
             unreachable: glance.and_then(|glance| glance.freshness.unreachable.clone()),
             phase_started_at: status.phase_started_at.as_ref().map(|at| at.0),
-            phases: phases(spec, status, phase),
+            phases: phases::of(spec, status, phase),
             conditions: status.conditions.iter().map(Condition::from).collect(),
             git_ops: git_status.map(|git| GitOps {
                 url: spec.git_ops_repo_url.clone(),
@@ -375,25 +359,6 @@ fn message(
         }
         (None, None, None) => "Waiting for the HostCluster resource to be created.".to_owned(),
     }
-}
-
-/// A milestone that is met is done; the first that is not is the one being worked on, or the one that failed.
-fn phases(spec: &crd::HostClusterSpec, status: &HostClusterStatus, phase: Phase) -> Vec<PhaseStep> {
-    let way = spec.way();
-    let is_met = |milestone: ConditionType| {
-        status.conditions.iter().any(|condition| condition.type_ == milestone.as_str() && condition.status == "True")
-    };
-    let first_unmet = way.iter().position(|(milestone, _)| !is_met(*milestone)).unwrap_or(way.len());
-    let state_of = |position: usize| match (position.cmp(&first_unmet), phase) {
-        (_, Phase::Ready) | (std::cmp::Ordering::Less, _) => PhaseState::Done,
-        (std::cmp::Ordering::Equal, Phase::Failed) => PhaseState::Failed,
-        (std::cmp::Ordering::Equal, Phase::Pending) | (std::cmp::Ordering::Greater, _) => PhaseState::Waiting,
-        (std::cmp::Ordering::Equal, _) => PhaseState::Current,
-    };
-    way.iter()
-        .enumerate()
-        .map(|(position, (_, phase))| PhaseStep { phase: (*phase).into(), state: state_of(position) })
-        .collect()
 }
 
 impl From<crd::Phase> for Phase {

@@ -1538,6 +1538,26 @@ export interface components {
             /** @description How that comes about, and who says so since when. */
             basis: string;
         };
+        /** @description Attempts at a phase that did not succeed. */
+        FailedAttempts: {
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the first of them failed.
+             */
+            first_at: string;
+            /**
+             * Format: date-time
+             * @description When the last of them failed.
+             */
+            last_at: string;
+            /** @description What went wrong at the last of them, as sentences. */
+            message: string;
+        };
         /** @description Something about a kubeconfig, and what to do about it. */
         Finding: {
             /** @description One word for programs, stable over versions. */
@@ -2138,6 +2158,8 @@ export interface components {
             phase: components["schemas"]["Phase"];
             /** @description How far. */
             state: components["schemas"]["PhaseState"];
+            /** @description Attempts that did not succeed since the phase began. Absent if there were none. */
+            failed_attempts?: components["schemas"]["FailedAttempts"];
         };
         /**
          * @description Where an object is.

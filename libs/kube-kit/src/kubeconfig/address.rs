@@ -1,10 +1,76 @@
 //! Addresses that a kubeconfig must not lead to.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    task::{Context, Poll},
+};
 
+use futures::future::BoxFuture;
+use hyper_util::client::legacy::connect::dns::Name;
+use tower::{BoxError, Service};
 use url::{Host, Url};
 
 use super::KubeconfigOptions;
+
+/// Why no connection is made to an address, as the words after "the address".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error(
+        "leads into the machine or cluster that KubeOpera runs on, or to a cloud's metadata service. For the cluster \
+         KubeOpera runs on use Register This Cluster; for any other use an address that leads to it from outside."
+    )]
+    Inward,
+    #[error(
+        "is in none of the ranges that this KubeOpera may connect to. Ask whoever runs it: --allowed-target-cidr names \
+         them."
+    )]
+    OutOfRange,
+}
+
+/// Whether a connection may be made to an address.
+pub(super) fn judge(address: IpAddr, options: KubeconfigOptions) -> Result<(), Refused> {
+    if is_forbidden(address, options) {
+        return Err(Refused::Inward);
+    }
+    let (ranges, plain) = (options.allowed_targets, address.to_canonical());
+    let is_within = ranges.is_empty() || ranges.iter().any(|range| range.contains(&plain));
+    if is_within { Ok(()) } else { Err(Refused::OutOfRange) }
+}
+
+/// A name has no address.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the name has no address")]
+pub(crate) struct NoAddress;
+
+/// Looks names up and judges what comes of it, so that none leads to an address that would be refused. It is asked anew for
+/// each connection, and the connection is made to the very addresses that were judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judged(pub(super) KubeconfigOptions);
+
+impl Service<Name> for Judged {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let options = self.0;
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await.map_err(|_| NoAddress)?;
+            let addresses: Vec<_> = found.collect();
+            if addresses.is_empty() {
+                return Err(NoAddress.into());
+            }
+            for address in &addresses {
+                judge(address.ip(), options)?;
+            }
+            Ok(addresses.into_iter())
+        })
+    }
+}
 
 /// Whether a URL's host is spelled as nobody spells one (`0x7f.1`, full-width digits), is this machine or the cluster it
 /// is on, or is a cloud's metadata service. Schemes that the URL standard does not know, such as `ssh`, are judged alike.
@@ -39,7 +105,7 @@ pub(super) fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool 
 
 /// Addresses of clouds' metadata services, of this machine, and of no machine at all. Private networks are allowed: that
 /// is where clusters on premises are.
-pub(super) fn is_forbidden(address: IpAddr, options: KubeconfigOptions) -> bool {
+fn is_forbidden(address: IpAddr, options: KubeconfigOptions) -> bool {
     match address {
         IpAddr::V4(v4) => is_forbidden_v4(v4, options),
         IpAddr::V6(v6) => {

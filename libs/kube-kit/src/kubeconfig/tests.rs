@@ -161,7 +161,7 @@ fn addresses_of_this_machine_this_cluster_and_metadata_services_are_refused_in_e
 
 #[test]
 fn loopback_is_for_local_starts_only_and_opens_nothing_else() {
-    let local = KubeconfigOptions { allow_loopback: true };
+    let local = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
     let parse = |host: &str| {
         let text = kubeconfig(&format!("server: 'https://{host}:6443'"), TOKEN_LINE);
         ValidKubeconfig::parse(&Secret::new(text), local)
@@ -172,6 +172,71 @@ fn loopback_is_for_local_starts_only_and_opens_nothing_else() {
     }
     for host in ["0.0.0.0", "169.254.169.254", "kubernetes.default.svc"] {
         assert!(parse(host).is_err(), "{host}");
+    }
+}
+
+#[test]
+fn only_addresses_in_the_allowed_ranges_are_taken_where_there_are_any_and_they_open_nothing_else() {
+    let ranges: Vec<IpNet> =
+        ["10.1.0.0/16", "203.0.113.7/32", "2001:db8::/32", "169.254.0.0/16"].map(|range| range.parse().unwrap()).into();
+    let options = KubeconfigOptions { allow_loopback: false, allowed_targets: ranges.leak() };
+    let parse = |host: &str| {
+        let text = kubeconfig(&format!("server: 'https://{host}:6443'"), TOKEN_LINE);
+        ValidKubeconfig::parse(&Secret::new(text), options)
+    };
+
+    // A name is judged when it is looked up.
+    for host in ["10.1.2.3", "203.0.113.7", "[2001:DB8::7]", "[::ffff:10.1.2.3]", "api.acme.com"] {
+        assert!(parse(host).is_ok(), "{host}");
+    }
+    for host in ["10.2.0.1", "203.0.113.8", "192.168.1.1", "[2001:db9::7]", "[::ffff:10.2.0.1]", "[64:ff9b::a01:203]"] {
+        let problem = parse(host).unwrap_err();
+        assert_eq!(
+            (problem.code, problem.field.as_str()),
+            ("cluster_address_forbidden", "kubeconfig.clusters[0].cluster.server"),
+            "{host}"
+        );
+        assert!(problem.message.contains("--allowed-target-cidr"), "{problem}");
+    }
+    assert!(parse("169.254.169.254").unwrap_err().message.contains("metadata service"));
+}
+
+#[tokio::test]
+async fn a_name_is_taken_for_all_of_the_addresses_that_it_leads_to() {
+    let seen = async |name: &str, options: KubeconfigOptions| {
+        let found = tower::Service::call(&mut address::Judged(options), name.parse().unwrap()).await;
+        found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())
+    };
+    let here = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+
+    let refused = seen("localhost", KubeconfigOptions::default()).await.unwrap_err();
+    let unknown = seen("a..b", here).await.unwrap_err();
+
+    assert_eq!(refused.downcast_ref(), Some(&Refused::Inward));
+    assert!(unknown.is::<NoAddress>(), "{unknown}");
+    assert!(seen("localhost", here).await.unwrap().iter().all(std::net::IpAddr::is_loopback));
+}
+
+#[test]
+fn an_ipv6_address_has_one_spelling_and_no_zone() {
+    for (server, spelling) in [
+        ("https://[FD00:0:0::1]:6443", Some("https://[fd00::1]:6443/")),
+        ("https://[2001:DB8::A]", Some("https://[2001:db8::a]/")),
+        ("https://[::ffff:10.1.2.3]:6443", Some("https://[::ffff:a01:203]:6443/")),
+        ("https://[fe80::1%25eth0]:6443", None),
+        ("https://[fd00::1%eth0]:6443", None),
+        ("https://fd00::1:6443", None),
+    ] {
+        let parsed = parse(&kubeconfig(&format!("server: '{server}'"), TOKEN_LINE));
+        match spelling {
+            Some(spelling) => {
+                let parsed = parsed.unwrap();
+                assert_eq!(parsed.server().as_str(), spelling);
+                assert!(parsed.minified().reveal().contains(spelling));
+                assert_eq!(parsed.config().unwrap().cluster_url.to_string(), spelling);
+            }
+            None => assert_eq!(parsed.unwrap_err().code, "cluster_url_invalid", "{server}"),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use cluster_provisioner_contract::{ClusterProvisioner, LogPart, Provisioning, Ru
 use cluster_provisioner_terraform::{Configuration, Purpose};
 use k8s_openapi::api::{batch::v1::Job, core::v1::Secret as SecretObject};
 use kube::{Client, api::PostParams};
-use kube_kit::{Attempt, trouble};
+use kube_kit::{Attempt, KubeconfigOptions, trouble};
 use prices::Table;
 use vocabulary::{ClusterId, Secret, Trouble};
 
@@ -44,6 +44,8 @@ pub struct Config {
     pub pull_policy: String,
     /// What things cost that a run makes.
     pub prices: Arc<Table>,
+    /// Where the kubeconfigs of clusters may lead.
+    pub kubeconfigs: KubeconfigOptions,
 }
 
 /// cluster-provisioner.
@@ -52,13 +54,14 @@ pub struct Provisioner {
     credentials: Arc<dyn Credentials>,
     image: Image,
     prices: Arc<Table>,
+    pub(crate) kubeconfigs: KubeconfigOptions,
 }
 
 impl Provisioner {
     /// `client` is for the cluster KubeOpera itself belongs to, where the Jobs run.
     pub fn new(client: Client, credentials: Arc<dyn Credentials>, config: Config) -> Self {
         let image = Image { name: config.image, pull_policy: config.pull_policy };
-        Self { client, credentials, image, prices: config.prices }
+        Self { client, credentials, image, prices: config.prices, kubeconfigs: config.kubeconfigs }
     }
 
     /// Makes a run the cluster's one run. Its Job is made last, so that whoever is killed on the way does it again.

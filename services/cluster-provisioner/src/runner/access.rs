@@ -70,7 +70,7 @@ impl Access for ServiceAccountAccess {
     }
 
     async fn clear(&self, kubeconfig: &Secret, uid: &str) -> Result<(), Trouble> {
-        let client = valid(kubeconfig, self.allowed)?.client(Limits::default()).await?;
+        let client = valid(kubeconfig, self.allowed)?.client(Limits::default())?;
         if kube_kit::cluster_uid(&client).await? != uid {
             let message = "Another cluster answers at the address of this one, so that nothing was deleted on it.";
             return Err(Trouble::rejected("AnotherCluster", message));
@@ -108,7 +108,7 @@ fn unusable() -> Trouble {
 }
 
 async fn own_token(provisional: &ValidKubeconfig) -> Result<Secret, Trouble> {
-    let client = provisional.client(Limits::default()).await?;
+    let client = provisional.client(Limits::default())?;
     let labels = json!({ LABEL_MANAGED_BY: KUBEOPERA });
     let named = |name: &str| json!({ "name": name, "labels": labels });
     apply::<Namespace>(
@@ -155,7 +155,7 @@ async fn new_token(accounts: &Api<ServiceAccount>) -> Result<Secret, Trouble> {
 
 /// A kubeconfig with another token for KubeOpera's own account, which is asked for with the one it has.
 pub(crate) async fn renewed(old: ValidKubeconfig) -> Result<Secret, Trouble> {
-    let accounts: Api<ServiceAccount> = Api::namespaced(old.client(Limits::default()).await?, NAMESPACE);
+    let accounts: Api<ServiceAccount> = Api::namespaced(old.client(Limits::default())?, NAMESPACE);
     let token = new_token(&accounts).await?;
     Ok(old.with_token(token).minified())
 }

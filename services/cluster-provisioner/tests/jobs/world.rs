@@ -83,6 +83,7 @@ fn provisioner(api_server: &ApiServer, cluster: ClusterId, gives_up: &Arc<Mutex<
         image: "kubeopera:1".to_owned(),
         pull_policy: "Never".to_owned(),
         prices: Arc::new(prices::Table::built_in().clone()),
+        kubeconfigs: kube_kit::KubeconfigOptions::default(),
     };
     let credential = OneCredential { cluster, gives_up: Arc::clone(gives_up) };
     Provisioner::new(api_server.client(), Arc::new(credential), config)

@@ -59,11 +59,7 @@ impl Connections {
         if let Some(known) = kept.get(name).filter(|known| known.version == version) {
             return Ok(Arc::clone(&known.applier));
         }
-        // Resolving a name must not keep others from their connections.
-        drop(kept);
-        let client = kubeconfig.client(Limits::default()).await?;
-        let applier = Arc::new(Applier::new(client, FIELD_MANAGER));
-        kept = self.by_secret.lock().await;
+        let applier = Arc::new(Applier::new(kubeconfig.client(Limits::default())?, FIELD_MANAGER));
         let validity = kubeconfig.validity();
         kept.insert(name.clone(), Kept { version, applier: Arc::clone(&applier), validity });
         Ok(applier)

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base64::Engine as _;
 use k8s_monitor_contract::{Glance, Monitor};
 use kube::{Client, Config};
-use kube_kit::{Limits, guarded};
+use kube_kit::{KubeconfigOptions, Limits, guarded};
 use serde_json::{Value, json};
 use testkit_hostile_api_server::{Cluster, Server};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -36,7 +36,8 @@ impl Management {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client: Client = guarded(Config::new(server.url().parse().unwrap()), Limits::default()).unwrap();
         let (engine, shutdown) = (Engine::default(), CancellationToken::new());
-        tokio::spawn(run(Context { client, engine: engine.clone() }, shutdown.clone()));
+        let context = Context { client, kubeconfigs: KubeconfigOptions::default(), engine: engine.clone() };
+        tokio::spawn(run(context, shutdown.clone()));
         Self { cluster, engine, _server: server, _running: shutdown.drop_guard() }
     }
 

@@ -97,7 +97,12 @@ pub(crate) async fn that_are_renewed_and_that_end(real: &Real) {
     host_cluster(&managed).await;
     let shutdown = CancellationToken::new();
     let _running = shutdown.clone().drop_guard();
-    tokio::spawn(run(Context { client: real.client.clone(), engine: managed.engine.clone() }, shutdown));
+    let context = Context {
+        client: real.client.clone(),
+        kubeconfigs: kube_kit::KubeconfigOptions::default(),
+        engine: managed.engine.clone(),
+    };
+    tokio::spawn(run(context, shutdown));
     managed.is_watched_well().await;
 
     // Renewed in time: the first token is of no use any more, and nobody notices.

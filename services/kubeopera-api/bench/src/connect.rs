@@ -55,7 +55,7 @@ async fn look(kubeconfig: &str) -> anyhow::Result<()> {
     let file = Kubeconfig::read(kubeconfig.as_bytes()).ok().context("our own kubeconfig is refused")?;
     let usable = file.current(KubeconfigOptions::default()).ok().context("our own kubeconfig is refused")?;
     let limits = Limits { connect: Duration::from_secs(4), whole: Duration::from_secs(6), body: 8 << 20 };
-    let client = usable.client(limits).await?;
+    let client = usable.client(limits)?;
     ensure!(kube_kit::is_cluster_admin(&client).await?, "the target grants nothing");
     kube_kit::discover(&client).await?;
     Ok(())

@@ -5,7 +5,7 @@
 //! record, which `resources::repair` deletes.
 
 use host_cluster_controller_crd::Mode;
-use kube_kit::{Discovery, HOW_TO_MAKE_A_TOKEN, Kubeconfig, ValidKubeconfig};
+use kube_kit::{Discovery, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, ValidKubeconfig};
 use vocabulary::{ClusterId, Provider, Region};
 
 use super::{
@@ -60,7 +60,7 @@ impl Platform {
 
     /// Whether the cluster is new, or was connected by the same request at the same time.
     async fn connect_new(&self, caller: &Caller, id: ClusterId, wanted: &Wanted) -> Result<bool, AppError> {
-        let (kubeconfig, given) = wanted.usable()?;
+        let (kubeconfig, given) = wanted.usable(self.kubeconfigs)?;
         let mut record = self.record_of(id, wanted).await?;
         refuse_what_is_taken(&self.db, &record).await?;
         let discovery = self.look_through(&kubeconfig).await?;
@@ -98,7 +98,7 @@ impl Platform {
             return Err(AppError::BeingRemoved);
         }
         let asked = self.record_of(id, wanted).await?;
-        let (_, given) = wanted.usable()?;
+        let (_, given) = wanted.usable(self.kubeconfigs)?;
         if !is_same(&record, asked) || !input_kubeconfig::is(&self.client, id, &given).await? {
             return Err(AppError::KeyReused);
         }
@@ -139,14 +139,18 @@ impl Platform {
 }
 
 impl Wanted {
-    fn usable(&self) -> Result<(ValidKubeconfig, Given<'_>), Finding> {
-        chosen(&self.kubeconfig, self.context.as_deref())
+    fn usable(&self, options: KubeconfigOptions) -> Result<(ValidKubeconfig, Given<'_>), Finding> {
+        chosen(&self.kubeconfig, self.context.as_deref(), options)
     }
 }
 
 /// What the chosen context of a file names, or without a choice its preferred one; and what to keep of the file: all of
 /// it.
-pub(super) fn chosen<'a>(kubeconfig: &'a [u8], context: Option<&str>) -> Result<(ValidKubeconfig, Given<'a>), Finding> {
+pub(super) fn chosen<'a>(
+    kubeconfig: &'a [u8],
+    context: Option<&str>,
+    options: KubeconfigOptions,
+) -> Result<(ValidKubeconfig, Given<'a>), Finding> {
     let file = Kubeconfig::read(kubeconfig)?;
     let chosen = context.or_else(|| file.preferred_context());
     let context = chosen.ok_or_else(|| {
@@ -155,7 +159,7 @@ pub(super) fn chosen<'a>(kubeconfig: &'a [u8], context: Option<&str>) -> Result<
         );
         Finding::new("kubeconfig_no_current_context", Some("context".to_owned()), message)
     })?;
-    let usable = doctor::usable(&file, context)?;
+    let usable = doctor::usable(&file, context, options)?;
     let is_current = file.contexts().any(|known| known.is_current && known.name == context);
     let context = if is_current { None } else { Some(context.to_owned()) };
     Ok((usable, Given { kubeconfig, context }))

@@ -58,7 +58,7 @@ impl Platform {
         }
         let mut calls = 0;
         let verdicts = contexts.into_iter().map(|context| {
-            let readable = usable(&file, context.name);
+            let readable = usable(&file, context.name, self.kubeconfigs);
             calls += usize::from(readable.is_ok());
             self.verdict(context, readable, calls <= MOST_CALLED)
         });
@@ -178,13 +178,13 @@ impl Known {
 }
 
 /// What a context names, and that its name can be used.
-pub(super) fn usable(file: &Kubeconfig, context: &str) -> Result<ValidKubeconfig, Finding> {
+pub(super) fn usable(file: &Kubeconfig, context: &str, options: KubeconfigOptions) -> Result<ValidKubeconfig, Finding> {
     if name(context) != context {
         let field = Some("kubeconfig.contexts".to_owned());
         let message = "The name of this context is too long or has characters that cannot be shown. Rename it with `kubectl config rename-context`.";
         return Err(Finding::new("kubeconfig_context_name", field, message));
     }
-    Ok(file.usable(context, KubeconfigOptions::default())?)
+    Ok(file.usable(context, options)?)
 }
 
 /// A context's name as it is shown.

@@ -23,6 +23,6 @@ pub(crate) struct OverTheNetwork;
 #[async_trait]
 impl Elsewhere for OverTheNetwork {
     async fn client(&self, kubeconfig: &ValidKubeconfig) -> Result<Client, Trouble> {
-        kubeconfig.client(LIMITS).await
+        kubeconfig.client(LIMITS)
     }
 }

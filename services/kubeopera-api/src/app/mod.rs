@@ -35,7 +35,7 @@ use gitops_scaffolder_contract::GitOpsScaffolder;
 use jiff::Timestamp;
 use k8s_monitor_contract::Monitor;
 use kube::Client;
-use kube_kit::Leadership;
+use kube_kit::{KubeconfigOptions, Leadership};
 use sea_orm::{DatabaseConnection, DbErr};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +67,8 @@ pub(crate) struct Platform {
     pub(crate) auth: Arc<dyn Authority>,
     /// The way to clusters that people bring a kubeconfig for.
     pub(crate) elsewhere: Arc<dyn Elsewhere>,
+    /// Where their kubeconfigs may lead.
+    pub(crate) kubeconfigs: KubeconfigOptions,
     /// Tries Git repositories.
     pub(crate) scaffolder: Arc<dyn GitOpsScaffolder>,
     pub(crate) defaults: PlatformDefaults,
@@ -105,6 +107,7 @@ impl Platform {
             client,
             auth,
             elsewhere: Arc::new(OverTheNetwork),
+            kubeconfigs: KubeconfigOptions::default(),
             scaffolder,
             defaults,
             allowances: Allowances::default(),

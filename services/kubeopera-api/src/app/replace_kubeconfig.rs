@@ -53,7 +53,7 @@ impl Platform {
         kubeconfig: &[u8],
         context: Option<&str>,
     ) -> Result<Kept, AppError> {
-        let (usable, given) = chosen(kubeconfig, context)?;
+        let (usable, given) = chosen(kubeconfig, context, self.kubeconfigs)?;
         let discovery = self.look_through(&usable).await?;
         let is_first_look = self.confirm_same(record, &discovery).await?;
         let tx = begin_write(&self.db).await?;

@@ -1,13 +1,18 @@
 //! Another attempt at once.
 
 use http::{Method, StatusCode};
+use serde_json::json;
 
-use super::{World, on_both_databases, world::Answer};
+use super::{
+    World, on_both_databases,
+    world::{Answer, until},
+};
 use crate::resources::relay::relay_what_is_due;
 
 on_both_databases! {
     each_click_asks_the_controller_once_more
     what_cannot_be_tried_again_says_so
+    attempts_that_failed_are_told_beside_their_phase
 }
 
 impl World {
@@ -48,4 +53,50 @@ async fn what_cannot_be_tried_again_says_so(world: World) {
     world.call(Method::POST, &format!("/api/v1/clusters/{id}/disconnect"), Some(&cookie)).await;
 
     assert_eq!(world.retry(&cookie, &id).await.code(), "being_removed");
+}
+
+async fn attempts_that_failed_are_told_beside_their_phase(world: World) {
+    world.start();
+    let cookie = world.log_in("operator").await;
+    world.register(&cookie).await;
+    until("the resource is there", async || (!world.api_server.resources().is_empty()).then_some(())).await;
+    let mut resource = world.api_server.resources()[0].clone();
+    resource["status"] = json!({
+        "phase": "GeneratingGitOpsTree",
+        "message": "Writing the tree.",
+        "conditions": [{
+            "type": "FluxBootstrapped", "status": "True", "reason": "Reached", "message": "Flux runs.",
+            "lastTransitionTime": "2026-11-30T10:09:00Z",
+        }],
+        "failedAttempts": [{
+            "phase": "BootstrappingFlux", "count": 3, "reason": "FluxNotReady",
+            "firstAt": "2026-11-30T10:01:00Z", "lastAt": "2026-11-30T10:08:00Z",
+            "message": "The image of source-controller could not be pulled.",
+        }],
+    });
+    world.api_server.put(resource);
+
+    let phases = until("the phase is told", async || {
+        let cluster = world.get("/api/v1/clusters", &cookie).await.json()["items"][0].clone();
+        (cluster["phase"] == "GeneratingGitOpsTree").then(|| cluster["phases"].clone())
+    })
+    .await;
+
+    assert_eq!(
+        phases,
+        json!([
+            {
+                "phase": "BootstrappingFlux",
+                "state": "done",
+                "failed_attempts": {
+                    "count": 3,
+                    "first_at": "2026-11-30T10:01:00Z",
+                    "last_at": "2026-11-30T10:08:00Z",
+                    "message": "The image of source-controller could not be pulled.",
+                },
+            },
+            { "phase": "GeneratingGitOpsTree", "state": "current" },
+            { "phase": "InstallingKubeOpera", "state": "waiting" },
+        ])
+    );
 }
