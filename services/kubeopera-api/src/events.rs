@@ -127,6 +127,11 @@ impl Events {
         published.add(&self.sender, |_| News::Removed(cluster));
     }
 
+    /// The last revision given. Whatever is read after it is at least as new as what was published with it.
+    pub(crate) fn last(&self) -> u64 {
+        self.published().last
+    }
+
     /// The revision with which a cluster was last published. To be read before the cluster itself is looked at.
     pub(crate) fn revision_of(&self, cluster: ClusterId) -> u64 {
         let published = self.published();

@@ -11,11 +11,11 @@ use k8s_monitor_contract::{CostTotal, Glance, HealthScore, RowResource, Unreacha
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-use vocabulary::ClusterLabels;
+use vocabulary::{ClusterId, ClusterLabels};
 
 pub(crate) use phases::PhaseStep;
 
-use crate::store::clusters::Record;
+use crate::store::clusters::{self, Record};
 
 /// What is being done, or Ready or Failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -114,9 +114,6 @@ pub(crate) struct Cluster {
     /// Since when the resource could not be read: what is shown is older than this. Null while it can be.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     pub(crate) stale_since: Option<Timestamp>,
-    /// Names what people say about it: name and labels.
-    #[serde(skip)]
-    pub(crate) description_tag: String,
     /// Grows with every change: of two answers about a cluster, the one with the higher revision is newer.
     pub(crate) revision: u64,
 }
@@ -243,6 +240,40 @@ pub(crate) struct KubernetesAccess {
     pub(crate) reason: Option<String>,
 }
 
+/// What is on record of a cluster besides what is wanted of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnRecord<'a> {
+    pub(crate) id: ClusterId,
+    pub(crate) name: &'a str,
+    pub(crate) is_host: bool,
+    pub(crate) created_at: Timestamp,
+    /// Whether KubeOpera is letting go of it.
+    pub(crate) is_leaving: bool,
+    pub(crate) labels: &'a ClusterLabels,
+}
+
+impl<'a> From<&'a Record> for OnRecord<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self {
+            id: record.id,
+            name: record.name.as_str(),
+            is_host: record.is_host,
+            created_at: record.created_at,
+            is_leaving: record.removing_since.is_some(),
+            labels: &record.labels,
+        }
+    }
+}
+
+/// Where it is told what is wanted of a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wanted<'a> {
+    /// Its resource, with how far it is.
+    Resource(&'a HostCluster),
+    /// The record, as there is no resource.
+    Record(&'a crd::HostClusterSpec),
+}
+
 /// What is known of a record's resource besides its content.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circumstances {
@@ -265,10 +296,12 @@ pub(crate) struct MakingTrouble {
 
 impl Cluster {
     /// Brings record and resource together.
-    pub(crate) fn of(record: &Record, resource: Option<&HostCluster>, circumstances: Circumstances) -> Self {
-        let spec = resource.map_or(&record.spec, |resource| &resource.spec);
+    pub(crate) fn of(record: OnRecord<'_>, wanted: Wanted<'_>, circumstances: Circumstances) -> Self {
         let none = HostClusterStatus::default();
-        let status = resource.and_then(|resource| resource.status.as_ref()).unwrap_or(&none);
+        let (spec, status) = match wanted {
+            Wanted::Resource(resource) => (&resource.spec, resource.status.as_ref().unwrap_or(&none)),
+            Wanted::Record(spec) => (spec, &none),
+        };
         let phase = status.phase.map_or(Phase::Pending, Phase::from);
         let git_status = status.git_ops.as_ref();
         let Circumstances { trouble, unreadable_since, glance, revision } = circumstances;
@@ -281,7 +314,7 @@ impl Cluster {
         });
         Self {
             id: record.id.uuid(),
-            name: record.name.to_string(),
+            name: record.name.to_owned(),
             mode: spec.mode.into(),
             provider: spec.provider.clone(),
             region: spec.region.clone(),
@@ -289,7 +322,7 @@ impl Cluster {
             is_host: record.is_host,
             created_at: record.created_at,
             phase,
-            message: message(record, resource, status, trouble.as_ref(), unreadable_since),
+            message: message(record, wanted, status, trouble.as_ref(), unreadable_since),
             flux_healthy: status.flux_healthy,
             flux: status
                 .flux
@@ -325,16 +358,20 @@ impl Cluster {
                 })
             }),
             stale_since: unreadable_since,
-            description_tag: record.description_tag(),
             revision,
         }
+    }
+
+    /// Names what people can say about it: see [`clusters::description_tag`].
+    pub(crate) fn description_tag(&self) -> String {
+        clusters::description_tag(&self.name, &self.labels)
     }
 }
 
 /// The resource's own message; where there is none, why.
 fn message(
-    record: &Record,
-    resource: Option<&HostCluster>,
+    record: OnRecord<'_>,
+    wanted: Wanted<'_>,
     status: &HostClusterStatus,
     trouble: Option<&MakingTrouble>,
     unreadable_since: Option<Timestamp>,
@@ -342,22 +379,22 @@ fn message(
     if let Some(message) = status.message.as_ref().filter(|message| !message.is_empty()) {
         return message.clone();
     }
-    if record.removing_since.is_some() {
+    if record.is_leaving {
         let trouble = trouble.map_or_else(String::new, |trouble| {
             format!(" The HostCluster resource could not be deleted so far, retrying. {}", trouble.message)
         });
         return format!("KubeOpera is letting go of this cluster.{trouble}");
     }
-    match (resource, trouble, unreadable_since) {
-        (Some(_), ..) => "Waiting for host-cluster-controller to pick the cluster up.".to_owned(),
-        (None, Some(trouble), _) => {
+    match (wanted, trouble, unreadable_since) {
+        (Wanted::Resource(_), ..) => "Waiting for host-cluster-controller to pick the cluster up.".to_owned(),
+        (_, Some(trouble), _) => {
             format!("The HostCluster resource could not be created so far, retrying. {}", trouble.message)
         }
-        (None, None, Some(_)) => {
+        (_, None, Some(_)) => {
             "KubeOpera cannot reach its Kubernetes API at the moment, so the state of this cluster is not known."
                 .to_owned()
         }
-        (None, None, None) => "Waiting for the HostCluster resource to be created.".to_owned(),
+        (_, None, None) => "Waiting for the HostCluster resource to be created.".to_owned(),
     }
 }
 

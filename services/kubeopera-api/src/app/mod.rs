@@ -55,8 +55,8 @@ use crate::{
     fleet::Fleet,
     listing::Listing,
     resources::observed::Observed,
-    store::{clusters::Record, outbox},
-    view::{Circumstances, Cluster, MakingTrouble},
+    store::outbox,
+    view::{Circumstances, Cluster, MakingTrouble, OnRecord, Wanted},
 };
 
 /// What the use cases work with.
@@ -131,10 +131,12 @@ impl Platform {
         let revision = self.events.revision_of(cluster);
         let Some(record) = crate::store::clusters::by_id(&self.db, cluster).await? else { return Ok(None) };
         let entry = outbox::of(&self.db, &[cluster]).await?.pop();
-        Ok(Some(self.view(&record, entry, revision)))
+        let resource = self.observed.resource(cluster);
+        let wanted = resource.as_ref().map_or(Wanted::Record(&record.spec), Wanted::Resource);
+        Ok(Some(self.view(OnRecord::from(&record), wanted, entry, revision)))
     }
 
-    fn view(&self, record: &Record, entry: Option<outbox::Entry>, revision: u64) -> Cluster {
+    fn view(&self, record: OnRecord<'_>, wanted: Wanted<'_>, entry: Option<outbox::Entry>, revision: u64) -> Cluster {
         let trouble = entry.and_then(|entry| {
             Some(MakingTrouble {
                 message: entry.trouble?,
@@ -143,8 +145,7 @@ impl Platform {
             })
         });
         let unreadable_since = self.observed.unreadable_since();
-        let resource = self.observed.resource(record.id);
         let glance = self.monitor.glance(record.id);
-        Cluster::of(record, resource.as_ref(), Circumstances { trouble, unreadable_since, glance, revision })
+        Cluster::of(record, wanted, Circumstances { trouble, unreadable_since, glance, revision })
     }
 }

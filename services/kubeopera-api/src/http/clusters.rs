@@ -148,7 +148,7 @@ pub(crate) async fn get_cluster(
 ) -> Result<Response, AppError> {
     let id = id.parse().map_err(|_| AppError::NoSuchCluster)?;
     let cluster = platform.cluster(&caller, id).await?;
-    Ok(etag::answer(&headers, Some(&cluster.description_tag), &cluster))
+    Ok(etag::answer(&headers, Some(&cluster.description_tag()), &cluster))
 }
 
 /// Registers the cluster KubeOpera runs on. Safe to repeat: it is known by the UID of its kube-system namespace.

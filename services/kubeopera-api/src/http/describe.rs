@@ -77,7 +77,7 @@ pub(crate) async fn change_cluster(
     let wanted = Description { name, labels: change.labels.map(labels).transpose()? };
     let id = id.parse().map_err(|_| AppError::NoSuchCluster)?;
     let cluster = platform.describe(&caller, id, seen.as_deref(), wanted).await?;
-    Ok(etag::answer(&HeaderMap::new(), Some(&cluster.description_tag), &cluster))
+    Ok(etag::answer(&HeaderMap::new(), Some(&cluster.description_tag()), &cluster))
 }
 
 fn labels(pairs: BTreeMap<String, String>) -> Result<ClusterLabels, Problem> {

@@ -2,7 +2,8 @@
 //!
 //! What a cluster is called is in the database, how it does is in its resource, and a page may be sorted by either. So the
 //! few words that pages are sorted and filtered by are kept here, in order, a change at a time: a page costs what is on it,
-//! not what is on record. It says *which* clusters are on a page; what is shown of them is read when it is shown.
+//! not what is on record. It says which clusters are on a page and what they are called; how they do is read from their
+//! resources when it is shown.
 
 mod filter;
 mod order;
@@ -27,6 +28,7 @@ pub(crate) use order::{Direction, Place, Sort};
 use crate::{
     resources::observed::Observed,
     store::{clusters, clusters::Record, revisions},
+    view::OnRecord,
 };
 
 /// Records that are in memory as a whole at a time.
@@ -46,9 +48,9 @@ struct Index {
     orders: [Order; Sort::ALL.len()],
 }
 
-/// What pages are sorted and filtered by.
+/// What pages are sorted and filtered by, with the little else that is shown of a record.
 #[derive(Debug, Clone, PartialEq)]
-struct Row {
+pub(crate) struct Row {
     id: ClusterId,
     name: String,
     created_at: Timestamp,
@@ -56,6 +58,7 @@ struct Row {
     provider: String,
     region: String,
     is_host: bool,
+    is_leaving: bool,
     labels: ClusterLabels,
     phase: Phase,
     kubernetes_version: Option<String>,
@@ -156,14 +159,14 @@ impl Listing {
         filter: &Filter,
         after: Option<&Place<'_>>,
         limit: usize,
-    ) -> (Vec<ClusterId>, Option<Place<'static>>) {
+    ) -> (Vec<Arc<Row>>, Option<Place<'static>>) {
         let index = self.read();
         let Some(order) = index.orders.get(sort.position()) else { return (Vec::new(), None) };
         let mut passing = order.walk(direction, after).filter(|row| filter.lets_pass(row));
         let on_page: Vec<_> = passing.by_ref().take(limit).collect();
         let is_last = passing.next().is_none();
         let last = on_page.last().filter(|_| !is_last).map(|row| Place::of(sort, row).into_owned());
-        (on_page.into_iter().map(|row| row.id).collect(), last)
+        (on_page.into_iter().map(Arc::clone).collect(), last)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Index> {
@@ -227,6 +230,21 @@ impl From<&Row> for Listed {
 }
 
 impl Row {
+    pub(crate) const fn id(&self) -> ClusterId {
+        self.id
+    }
+
+    pub(crate) fn on_record(&self) -> OnRecord<'_> {
+        OnRecord {
+            id: self.id,
+            name: &self.name,
+            is_host: self.is_host,
+            created_at: self.created_at,
+            is_leaving: self.is_leaving,
+            labels: &self.labels,
+        }
+    }
+
     fn of(record: Record, resource: Option<&HostCluster>) -> Self {
         let row = Self {
             id: record.id,
@@ -236,6 +254,7 @@ impl Row {
             provider: record.spec.provider,
             region: record.spec.region,
             is_host: record.is_host,
+            is_leaving: record.removing_since.is_some(),
             labels: record.labels,
             phase: Phase::Pending,
             kubernetes_version: None,

@@ -28,6 +28,7 @@ fn row() -> impl Strategy<Value = Row> {
             provider: provider.to_owned(),
             region: "berlin".to_owned(),
             is_host: false,
+            is_leaving: false,
             labels: ClusterLabels::new(),
             phase,
             kubernetes_version: version.map(str::to_owned),
@@ -126,7 +127,7 @@ proptest! {
                 loop {
                     let (page, next) = listing.page((sort, direction), &filter, after.as_ref(), limit);
                     prop_assert!(page.len() <= limit);
-                    listed.extend(page);
+                    listed.extend(page.iter().map(|row| row.id));
                     match next {
                         Some(next) => after = Some(next),
                         None => break,
