@@ -1,6 +1,6 @@
 import clsx from 'clsx'
 import { RotateCw } from 'lucide-react'
-import type { Cluster, PhaseStep } from '@/api/model'
+import type { Cluster, FailedAttempts, PhaseStep } from '@/api/model'
 import { PhaseMark, phaseWord } from '@/clusters/phase-mark'
 import { meaning, periods, troubleOf } from '@/clusters/phases'
 import { useRetry } from '@/clusters/retry'
@@ -11,7 +11,7 @@ import { Button } from '@/ui/button'
 import { Section } from '@/ui/section'
 import { Sentences } from '@/ui/sentences'
 
-/** Every phase of the cluster's way: when it began and ended, and of the one that is in trouble, what the trouble is. */
+/** Every phase of the cluster's way: when it began and ended, what failed in it, and what the one in trouble waits for. */
 export function PhaseTimeline({ cluster }: { cluster: Cluster }) {
   return (
     <Section title="Phases" about="The way of this cluster to Ready.">
@@ -30,7 +30,7 @@ interface StepProps extends PhaseStep {
   cluster: Cluster
 }
 
-function Step({ phase, state, began, ended, cluster }: StepProps) {
+function Step({ phase, state, began, ended, failed_attempts: failed, cluster }: StepProps) {
   const inTrouble = state === 'failed' || (state === 'current' && cluster.retry !== null)
   return (
     <li className="group relative flex gap-3 pb-5 last:pb-0" aria-current={state === 'current' ? 'step' : undefined}>
@@ -45,7 +45,8 @@ function Step({ phase, state, began, ended, cluster }: StepProps) {
           <Period state={state} began={began} ended={ended} />
         </div>
         <p className="text-fg-3 text-ui">{meaning[phase]}</p>
-        {inTrouble && <Trouble cluster={cluster} phase={phase} failed={state === 'failed'} />}
+        {inTrouble && <Trouble cluster={cluster} phase={phase} past={failed} failed={state === 'failed'} />}
+        {failed && !inTrouble && <Overcome {...failed} />}
       </div>
     </li>
   )
@@ -77,10 +78,29 @@ function Period({ state, began, ended }: Pick<StepProps, 'state' | 'began' | 'en
   )
 }
 
-/** What went wrong last in the phase under way, how often, and what happens next. */
-function Trouble({ cluster, phase, failed }: { cluster: Cluster; phase: PhaseStep['phase']; failed: boolean }) {
+/** What stood in the way of a phase that goes well by now, or is done. */
+function Overcome({ count, last_at, message }: FailedAttempts) {
+  return (
+    <div className="mt-1.5 text-fg-2 text-ui [overflow-wrap:anywhere]">
+      {attempts(count)} failed first, the last <Ago at={last_at} />: <Sentences>{message}</Sentences>
+    </div>
+  )
+}
+
+const attempts = (count: number) => (count === 1 ? '1 attempt' : `${count.toLocaleString()} attempts`)
+
+interface TroubleProps {
+  cluster: Cluster
+  phase: PhaseStep['phase']
+  past: FailedAttempts | undefined
+  failed: boolean
+}
+
+/** What went wrong last in the phase under way, how often since it began, and what happens next. */
+function Trouble({ cluster, phase, past, failed }: TroubleProps) {
   const retry = useRetry(cluster)
   const manages = mayManage(useRole())
+  const since = past?.first_at ?? cluster.retry?.since
   return (
     <div
       className={clsx(
@@ -95,11 +115,11 @@ function Trouble({ cluster, phase, failed }: { cluster: Cluster; phase: PhaseSte
         <p className="min-w-0 flex-1 basis-48 text-xs tabular-nums">
           {cluster.retry ? (
             <>
-              {cluster.retry.attempt === 1 ? '1 attempt' : `${cluster.retry.attempt.toLocaleString()} attempts`} failed
-              {cluster.retry.since && (
+              {attempts(past?.count ?? cluster.retry.attempt)} failed
+              {since && (
                 <>
                   {' since '}
-                  <Ago at={cluster.retry.since} />
+                  <Ago at={since} />
                 </>
               )}
               . Next <Ago at={cluster.retry.next_attempt_at} past="now" />.

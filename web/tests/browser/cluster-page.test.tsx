@@ -40,6 +40,46 @@ test('each phase tells when it began and ended and how long it took', async () =
   await expect.element(steps.nth(3)).toHaveTextContent(/^Ready, done.*now/)
 })
 
+const past = (change = {}) => ({
+  count: 7,
+  first_at: new Date(Date.now() - 40 * 60_000).toISOString(),
+  last_at: new Date(Date.now() - 3 * 60_000).toISOString(),
+  message: 'The repository refused the push.',
+  ...change,
+})
+
+test('a phase that is done tells how many attempts failed before, and why the last of them did', async () => {
+  const server = serving()
+  server.clusters = [cluster({ phases: stepsTo('Ready').map((step) => ({ ...step, failed_attempts: past() })) })]
+  const { screen } = await open('/clusters/7e9d3a1b-5f60-4c1e-9a53-0c2f7f5a9d11')
+  const steps = phases.getByRole('listitem')
+  await expect
+    .element(steps.nth(1))
+    .toHaveTextContent(
+      /^GeneratingGitOpsTree, done.*7 attempts failed first, the last 3.min ago: The repository refused/,
+    )
+  await expect.element(steps.nth(3)).not.toHaveTextContent('failed')
+  await screen.unmount()
+
+  server.clusters = [
+    cluster({ phases: stepsTo('Ready').map((step) => ({ ...step, failed_attempts: past({ count: 1 }) })) }),
+  ]
+  await open('/clusters/7e9d3a1b-5f60-4c1e-9a53-0c2f7f5a9d11')
+  await expect.element(steps.nth(0)).toHaveTextContent(/1 attempt failed first/)
+})
+
+test('attempts of a phase in trouble are counted since the phase began, also those before somebody asked for another', async () => {
+  const server = serving()
+  server.clusters = server.clusters.map((known) => ({
+    ...known,
+    phases: known.phases.map((step) => (step.state === 'failed' ? { ...step, failed_attempts: past() } : step)),
+  }))
+  await open('/clusters/c-2')
+  const step = phases.getByRole('listitem').nth(0)
+  await expect.element(step).toHaveTextContent(/7 attempts failed since 40.min ago\. Next in 1.min/)
+  await expect.element(step).not.toHaveTextContent('failed first')
+})
+
 test('the page follows its cluster as things happen', async () => {
   const server = serving()
   await open('/clusters/c-3')

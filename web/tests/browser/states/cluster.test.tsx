@@ -51,6 +51,22 @@ render([
     says: 'attempts failed',
   },
   {
+    name: 'cluster that had failed attempts',
+    path: '/clusters/c-4',
+    arrange: (s) => {
+      const at = new Date(Date.now() - 180_000).toISOString()
+      const message = 'The API server does not answer. Look with `kubectl get --raw /readyz`.'
+      s.clusters = fleet().map((cluster) => ({
+        ...cluster,
+        phases: cluster.phases.map((step) => ({
+          ...step,
+          failed_attempts: { count: 3, first_at: at, last_at: at, message },
+        })),
+      }))
+    },
+    says: /3 attempts failed first/,
+  },
+  {
     name: 'cluster to edit',
     path: '/clusters/c-4',
     arrange: (s) => {
