@@ -14,7 +14,7 @@ import {
 } from '../fixtures'
 import type { Server } from '../kubeopera'
 import { monitored, multi, summary } from '../monitor-fixtures'
-import { render, type State, screens } from './state'
+import { magnified, render, type State, wide } from './state'
 
 /** Five states that each view has, or the reason why one of them cannot come about. */
 const kinds = ['loading', 'empty', 'error', 'forbidden', 'stale'] as const
@@ -293,5 +293,5 @@ function stateOf(view: View, kind: (typeof kinds)[number]): State | null {
 
 render(
   views.flatMap((view) => kinds.flatMap((kind) => stateOf(view, kind) ?? [])),
-  [screens.wide, screens.magnified],
+  [magnified, wide],
 )
