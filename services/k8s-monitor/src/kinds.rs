@@ -130,10 +130,8 @@ impl Kind for WatchedLeases<'_> {
     fn list_begins(&self) {}
     fn put(&self, lease: Lease<'_>) {
         // It comes every other second and seldom says anything new: nobody is told of it.
-        match self.0.overhear(|leases, now| leases.put(&lease, now)) {
-            Seen::Renewed(component) => self.0.acts(component),
-            Seen::GivenUp => self.0.look_now(),
-            Seen::Nothing => {}
+        if let Seen::Renewed(component) = self.0.overhear(|leases, now| leases.put(&lease, now)) {
+            self.0.acts(component);
         }
     }
     fn delete(&self, _: Lease<'_>) {

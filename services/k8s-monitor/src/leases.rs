@@ -1,12 +1,13 @@
 //! The Leases by which scheduler and controller manager show that somebody acts as them.
 //!
 //! Whoever acts renews its Lease every two seconds, so that a missing renewal shows long before the Lease runs out, which
-//! takes 15. What is seen here only says when to look: a Lease is read before anything is said against its component, as a
+//! takes 15. Whoever ends in order gives it up, and whoever waits for it takes it a few seconds later. What is seen here only says when to look: a Lease is read before anything is said against its component, as a
 //! watch may be late.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use k8s_monitor_health::HAND_OVER;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -93,8 +94,10 @@ pub(crate) struct Leases {
 #[derive(Default)]
 struct Renewals {
     holder: String,
-    /// The last one: its time by the clock of whoever holds the Lease, and when it was heard.
+    /// The last one, which may have been to give the Lease up: its time by the clock of whoever holds it, and when it was
+    /// heard.
     last: Option<(Timestamp, Instant)>,
+    is_given_up: bool,
     count: u32,
     /// The longest pause between two of them; a single long one is forgotten after a while.
     pause: Duration,
@@ -108,8 +111,6 @@ struct Renewals {
 pub(crate) enum Seen {
     /// Somebody acts as this component.
     Renewed(Component),
-    /// Nobody does from now on, it seems.
-    GivenUp,
     /// It is nothing new, or about nothing of ours.
     Nothing,
 }
@@ -136,14 +137,14 @@ impl Leases {
         let Some(component) = Component::of(lease) else { return Seen::Nothing };
         let renewals = self.of_mut(component);
         if !lease.is_held() {
-            let was_held = std::mem::take(renewals).last.is_some();
-            return if was_held { Seen::GivenUp } else { Seen::Nothing };
+            renewals.give_up(lease.renewed(), now);
+            return Seen::Nothing;
         }
         let known = renewals.last.map(|(renewed, _)| renewed);
         let Some(renewed) = lease.renewed().filter(|renewed| Some(*renewed) != known) else { return Seen::Nothing };
         let before = renewals.last.replace((renewed, now));
         let holder = lease.spec.holder_identity.kept().unwrap_or_default();
-        let is_successor = holder != renewals.holder;
+        let is_successor = std::mem::take(&mut renewals.is_given_up) || holder != renewals.holder;
         renewals.holder = holder;
         renewals.duration = lease.duration().unsigned_abs();
         renewals.is_missed = false;
@@ -181,7 +182,7 @@ impl Leases {
 
     fn due(&self, component: Component) -> Option<Instant> {
         let renewals = self.of(component);
-        let (_, heard) = renewals.last.filter(|_| self.is_followed && renewals.count > 0)?;
+        let (_, heard) = renewals.last.filter(|_| self.is_followed && (renewals.count > 0 || renewals.is_given_up))?;
         heard.checked_add(renewals.patience())
     }
 
@@ -201,9 +202,21 @@ impl Leases {
 }
 
 impl Renewals {
+    /// Whoever held it does not any more, from now on.
+    fn give_up(&mut self, at: Option<Timestamp>, now: Instant) {
+        if let Some((renewed, _)) = self.last.filter(|_| !self.is_given_up) {
+            self.last = Some((at.unwrap_or(renewed), now));
+            self.is_given_up = true;
+            self.is_missed = false;
+        }
+    }
+
     /// How long no renewal has to come until one is missed: twice as long as they take here, at least two of the usual ones
-    /// and at most as long as the Lease lasts.
+    /// and at most as long as the Lease lasts; after it was given up, as long as a successor may take.
     fn patience(&self) -> Duration {
+        if self.is_given_up {
+            return HAND_OVER.unsigned_abs();
+        }
         let learned = if self.count >= TELLING { (self.pause * 2).max(SOONEST) } else { self.duration };
         learned.min(self.duration.max(SOONEST))
     }
@@ -286,12 +299,40 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_is_given_up_is_looked_at_at_once() {
+    fn a_lease_that_is_given_up_is_missed_once_nobody_took_it_over() {
         let start = Instant::now();
         let mut leases = renewed(start, &[0, 2, 4, 6, 8]);
-        assert_eq!(put(&mut leases, &lease(9, ""), start), Seen::GivenUp);
-        assert_eq!(put(&mut leases, &lease(9, ""), start), Seen::Nothing);
-        assert_eq!(leases.standing(Component::Scheduler, start), Standing::Untold);
+        let given_up = start + Duration::from_secs(9);
+        assert_eq!(put(&mut leases, &lease(9, ""), given_up), Seen::Nothing);
+        // Told once more, it is not newer.
+        assert_eq!(put(&mut leases, &lease(9, ""), given_up + Duration::from_secs(1)), Seen::Nothing);
+        let over = HAND_OVER.unsigned_abs();
+        assert_eq!(due_after(&leases, given_up), Some(over));
+        assert_eq!(leases.standing(Component::Scheduler, given_up + over / 2), Standing::Acting);
+
+        let later = given_up + over;
+        assert!(leases.miss(later) && !leases.miss(later));
+        let Standing::Silent { renewed, ago } = leases.standing(Component::Scheduler, later) else { panic!("acting") };
+        assert_eq!((renewed.to_string().as_str(), ago), ("2026-11-30T12:00:09.123456Z", over));
+        assert_eq!(put(&mut leases, &lease(15, "two"), later), Seen::Renewed(Component::Scheduler));
+    }
+
+    #[test]
+    fn a_lease_that_is_handed_over_in_order_is_never_missed() {
+        let start = Instant::now();
+        let mut leases = renewed(start, &[0, 2, 4, 6, 8]);
+        put(&mut leases, &lease(9, ""), start + Duration::from_secs(9));
+        // As late as client-go may try.
+        let taken = start + Duration::from_millis(13_400);
+        assert!(!leases.miss(taken));
+        assert_eq!(put(&mut leases, &lease(13, "two"), taken), Seen::Renewed(Component::Scheduler));
+        // That it took so long tells nothing about how often the successor renews it.
+        assert_eq!(due_after(&leases, taken), Some(SOONEST));
+
+        // Not even where it was not known yet how fast renewals come.
+        let mut new = renewed(start, &[0]);
+        put(&mut new, &lease(1, ""), start + Duration::from_secs(1));
+        assert_eq!(due_after(&new, start + Duration::from_secs(1)), Some(HAND_OVER.unsigned_abs()));
     }
 
     #[test]

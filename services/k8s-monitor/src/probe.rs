@@ -134,6 +134,7 @@ async fn component(
         }
         _ => judge_lease(name, lease.is_held(), lease.renewed(), lease.duration(), now),
     };
-    let is_late = lease.renewed().is_some_and(|renewed| now.duration_since(renewed) > RENEWED_OF_LATE);
+    let is_old = |renewed| now.duration_since(renewed) > RENEWED_OF_LATE;
+    let is_late = !lease.is_held() || lease.renewed().is_some_and(is_old);
     Ok((state, is_late))
 }

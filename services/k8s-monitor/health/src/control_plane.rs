@@ -100,8 +100,14 @@ fn failing_checks(names: &[&str]) -> String {
     }
 }
 
+/// How long a Lease that was given up may be nobody's until nobody acts. Whoever waits for one tries every 2 to 4.4 seconds,
+/// which is client-go's retry period with its jitter; what goes beyond that is for a try that is slow.
+/// <https://pkg.go.dev/k8s.io/client-go/tools/leaderelection>
+pub const HAND_OVER: SignedDuration = SignedDuration::from_secs(5);
+
 /// A component that is led by whoever holds its Lease, by that Lease in kube-system.
 ///
+/// One that was given up tells nothing until [`HAND_OVER`] is over: so leaders change in order.
 /// `patience` is how old the last renewal may be: as long as the Lease lasts, or less where renewals are known to come more
 /// often. `now` is the time of the API server (the Date of its answer), so that this machine's clock does not matter.
 pub fn judge_lease(
@@ -115,6 +121,9 @@ pub fn judge_lease(
         return ComponentState::Unknown(format!("The Lease of {component} was never renewed, so it tells nothing."));
     };
     if !is_held {
+        if now.duration_since(renewed) < HAND_OVER {
+            return ComponentState::Healthy;
+        }
         return ComponentState::Unhealthy(format!(
             "Nobody acts as {component}: its Lease was given up at {renewed:.0}."
         ));

@@ -30,7 +30,7 @@ mod quantity;
 mod requests;
 mod tally;
 
-pub use control_plane::{ComponentState, ControlPlane, judge_lease, judge_readyz};
+pub use control_plane::{ComponentState, ControlPlane, HAND_OVER, judge_lease, judge_readyz};
 pub use node::{NodeFacts, NodeRef};
 pub use pod::{ContainerSeen, ContainerState, Phase, PodFacts, PodProblems, PodSeen, Run, Verdict};
 pub use quantity::{bytes, millicores};

@@ -10,6 +10,8 @@ use crate::{A_SECOND, PATIENCE, Real};
 
 /// Two renewals of a Lease that do not come.
 const TWO_RENEWALS: Duration = Duration::from_secs(4);
+/// A successor that does not come.
+const HAND_OVER: Duration = Duration::from_secs(5);
 
 /// Waits until the Lease of a program is held and renewed, which is when the cluster shows that somebody acts.
 async fn acts(leases: &Api<Lease>, program: &str) {
@@ -24,16 +26,18 @@ async fn acts(leases: &Api<Lease>, program: &str) {
     .unwrap();
 }
 
-/// Waits until the cluster shows that nobody acts: the Lease is given up, or two renewals are missing.
+/// Waits until the cluster shows that nobody acts: two renewals are missing, or nobody took a Lease that was given up.
 async fn does_not_act(leases: &Api<Lease>, program: &str) {
-    let (mut renewed, mut since) = (None, Instant::now());
-    while since.elapsed() < TWO_RENEWALS {
+    let (mut shown, mut since) = (None, Instant::now());
+    loop {
         let spec = leases.get(program).await.unwrap().spec.unwrap();
-        if spec.holder_identity.is_none_or(|holder| holder.is_empty()) {
-            return;
+        let is_held = spec.holder_identity.is_some_and(|holder| !holder.is_empty());
+        let now = Some((is_held, spec.renew_time));
+        if now != shown {
+            (shown, since) = (now, Instant::now());
         }
-        if spec.renew_time != renewed {
-            (renewed, since) = (spec.renew_time, Instant::now());
+        if since.elapsed() >= if is_held { TWO_RENEWALS } else { HAND_OVER } {
+            return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
