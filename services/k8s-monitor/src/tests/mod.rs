@@ -5,5 +5,6 @@
 mod hostile;
 mod leases;
 mod managed;
+mod pods;
 mod scene;
 mod well;
