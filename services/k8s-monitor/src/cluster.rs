@@ -30,6 +30,7 @@ use crate::{
     pricing::Inventory,
     probe,
     state::State,
+    turns::Again,
     watch::{Pace, Position, follow},
 };
 
@@ -61,6 +62,7 @@ pub(crate) struct Cluster {
     pub(crate) id: ClusterId,
     revision: watch::Sender<u64>,
     prices: Arc<Table>,
+    again: Arc<Again>,
     state: Mutex<State>,
     published: RwLock<Published>,
     snapshot: Mutex<Option<(u64, Arc<Snapshot>)>>,
@@ -93,8 +95,8 @@ struct Rounds {
 }
 
 impl Cluster {
-    /// A cluster of which nothing is known yet. `revision` is the fleet's.
-    pub(crate) fn new(id: ClusterId, revision: watch::Sender<u64>, prices: Arc<Table>) -> Self {
+    /// A cluster of which nothing is known yet. `revision` and `again` are the fleet's.
+    pub(crate) fn new(id: ClusterId, revision: watch::Sender<u64>, prices: Arc<Table>, again: Arc<Again>) -> Self {
         let glance = Glance {
             cluster: id,
             revision: next(&revision),
@@ -108,6 +110,7 @@ impl Cluster {
             id,
             revision,
             prices,
+            again,
             state: Mutex::default(),
             published: RwLock::new(Published { glance: Arc::new(glance), changes: 0, cost: None, cost_changes: None }),
             snapshot: Mutex::default(),
@@ -213,9 +216,9 @@ impl Cluster {
     }
 
     async fn reach(&self, access: &Access) {
-        let mut pace = Pace::new();
+        let mut pace = Pace::new(Arc::clone(&self.again));
         let (client, validity) = loop {
-            pace.begin();
+            pace.begin().await;
             match access.client().await {
                 Ok(reached) => break reached,
                 Err(trouble) => self.fails(trouble),
@@ -272,13 +275,20 @@ impl Cluster {
                     (pause.max(refusal.retry_after.unwrap_or_default()), Some(why))
                 }
             };
+            let has_failed = why_not.is_some();
             self.rounds.send_modify(|rounds| {
                 rounds.ended = rounds.begun;
                 rounds.why_not = why_not;
             });
             // Never at the same time as all other clusters.
             let pause = pause.mul_f64(rand::random_range(0.9..1.1));
-            tokio::select! { () = sleep(pause) => {}, () = self.wanted.notified() => {} }
+            let next = async {
+                sleep(pause).await;
+                if has_failed {
+                    self.again.questions.take().await;
+                }
+            };
+            tokio::select! { () = next => {}, () = self.wanted.notified() => {} }
         }
     }
 
@@ -338,10 +348,10 @@ impl Cluster {
     async fn watch(&self, client: &Client) {
         let (nodes, pods, events) = (WatchedNodes(self), WatchedPods(self), WatchedEvents(self));
         let leases = WatchedLeases(self);
-        let mut at_nodes = Position::start::<WatchedNodes<'_>>();
-        let mut at_pods = Position::start::<WatchedPods<'_>>();
-        let mut at_events = Position::start::<WatchedEvents<'_>>();
-        let mut at_leases = Position::start::<WatchedLeases<'_>>();
+        let mut at_nodes = Position::start::<WatchedNodes<'_>>(&self.again);
+        let mut at_pods = Position::start::<WatchedPods<'_>>(&self.again);
+        let mut at_events = Position::start::<WatchedEvents<'_>>(&self.again);
+        let mut at_leases = Position::start::<WatchedLeases<'_>>(&self.again);
         loop {
             self.until_reachable(true).await;
             let following = async {

@@ -22,6 +22,7 @@ mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod watch;
 
 use std::{
@@ -34,23 +35,23 @@ use async_trait::async_trait;
 use futures::future::join_all;
 use k8s_monitor_contract::{Glance, Late, Monitor, Snapshot};
 use kube::Client;
-use prices::Table;
 use kube_kit::KubeconfigOptions;
+use prices::Table;
 use tokio::{sync::watch as signal, time::Instant};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use vocabulary::ClusterId;
 
 pub use access::Access;
 
-use crate::cluster::Cluster;
+use crate::{cluster::Cluster, turns::Again};
 
 /// What k8s-monitor works with.
 pub struct Context {
     /// The management cluster, which holds the HostClusters.
     pub client: Client,
-    /// What is shown of the clusters.
     /// Where the kubeconfigs of clusters may lead.
     pub kubeconfigs: KubeconfigOptions,
+    /// What is shown of the clusters.
     pub engine: Engine,
 }
 
@@ -69,6 +70,7 @@ struct Fleet {
     clusters: RwLock<HashMap<ClusterId, Watched>>,
     revision: signal::Sender<u64>,
     prices: Arc<Table>,
+    again: Arc<Again>,
 }
 
 struct Watched {
@@ -94,11 +96,11 @@ impl Engine {
             let watched = match known {
                 Some(known) if known.version == version => known,
                 Some(known) => Watched::begin(known.cluster, version, access),
-                None => Watched::begin(
-                    Arc::new(Cluster::new(id, self.0.revision.clone(), Arc::clone(&self.0.prices))),
-                    version,
-                    access,
-                ),
+                None => {
+                    let Fleet { revision, prices, again, .. } = &*self.0;
+                    let cluster = Cluster::new(id, revision.clone(), Arc::clone(prices), Arc::clone(again));
+                    Watched::begin(Arc::new(cluster), version, access)
+                }
             };
             clusters.insert(id, watched);
         }

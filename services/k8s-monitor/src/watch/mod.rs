@@ -8,7 +8,7 @@ mod lines;
 mod list;
 mod pace;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use kube::Client;
 use kube_kit::Attempt;
@@ -24,7 +24,10 @@ pub(crate) use self::{
     decode::{Metadata, Text},
     pace::Pace,
 };
-use crate::call::{Refusal, open, with_query};
+use crate::{
+    call::{Refusal, open, with_query},
+    turns::Again,
+};
 
 /// The API server sends a bookmark every minute or so; a connection that is silent for longer leads nowhere.
 const SILENT: Duration = Duration::from_secs(90);
@@ -80,8 +83,14 @@ pub(crate) struct Position {
 
 impl Position {
     /// The beginning.
-    pub(crate) fn start<K: Kind>() -> Self {
-        Self { revision: None, streams: K::STREAMS, page: list::PAGE, pace: Pace::new(), allowance: Allowance::new() }
+    pub(crate) fn start<K: Kind>(again: &Arc<Again>) -> Self {
+        Self {
+            revision: None,
+            streams: K::STREAMS,
+            page: list::PAGE,
+            pace: Pace::new(Arc::clone(again)),
+            allowance: Allowance::new(),
+        }
     }
 }
 
@@ -96,7 +105,7 @@ enum End {
 /// Follows one kind of object of a cluster for ever. May be dropped at any time and begun again with the same position.
 pub(crate) async fn follow<K: Kind>(client: &Client, kind: &K, position: &mut Position) {
     loop {
-        position.pace.begin();
+        position.pace.begin().await;
         let ended = attempt(client, kind, position).await;
         let asked = match ended {
             Ok(End::Continue) => None,

@@ -1,8 +1,10 @@
 //! How soon a cluster is asked again, and how much it may send.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
+
+use crate::turns::Again;
 
 /// After the first failure; doubles with each.
 const SHORTEST: Duration = Duration::from_millis(250);
@@ -14,22 +16,26 @@ const LASTING: Duration = Duration::from_secs(30);
 /// clusters, so that a network that comes back is not met by all at once.
 pub(crate) struct Pace {
     pause: Duration,
-    began: Instant,
+    began: Option<Instant>,
+    again: Arc<Again>,
 }
 
 impl Pace {
-    pub(crate) fn new() -> Self {
-        Self { pause: SHORTEST, began: Instant::now() }
+    pub(crate) const fn new(again: Arc<Again>) -> Self {
+        Self { pause: SHORTEST, began: None, again }
     }
 
-    /// Begins an attempt.
-    pub(crate) fn begin(&mut self) {
-        self.began = Instant::now();
+    /// Begins an attempt, in its turn if it is not the first.
+    pub(crate) async fn begin(&mut self) {
+        if self.began.is_some() {
+            self.again.watches.take().await;
+        }
+        self.began = Some(Instant::now());
     }
 
     /// Waits until the next attempt is due. `asked` is what the server wants.
     pub(crate) async fn wait(&mut self, asked: Option<Duration>) {
-        if self.began.elapsed() >= LASTING {
+        if self.began.is_some_and(|began| began.elapsed() >= LASTING) {
             self.pause = SHORTEST;
         }
         let jitter = rand::random_range(0.5..1.0);
