@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use testkit_hostile_api_server::{Answer, Asked, Server};
@@ -71,16 +71,28 @@ impl Replay {
         self.ask(&format!("away/{seconds}")).await.map(|_| ())
     }
 
-    /// How many watches of nodes and pods are open, and how many requests came so far.
-    pub async fn watches_and_requests(&self) -> anyhow::Result<(usize, usize)> {
-        let text = self.ask("watches").await?;
-        let (watches, requests) = text.split_once(' ').context("the replay server answers something else")?;
-        Ok((watches.parse()?, requests.parse()?))
+    /// What it was asked for so far.
+    pub async fn asked(&self) -> anyhow::Result<AskedSoFar> {
+        let text = self.ask("asked").await?;
+        let numbers: Vec<usize> = text.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [open, watches, requests] = numbers[..] else { bail!("the replay server answers something else") };
+        Ok(AskedSoFar { open, watches, requests })
     }
 
     async fn ask(&self, path: &str) -> anyhow::Result<String> {
         Ok(self.http.get(format!("{}/{path}", self.url)).send().await?.error_for_status()?.text().await?)
     }
+}
+
+/// What a replay server was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedSoFar {
+    /// Watches of nodes, pods and events that are open.
+    pub open: usize,
+    /// Watches that were asked for, of whatever.
+    pub watches: usize,
+    /// Requests of all kinds.
+    pub requests: usize,
 }
 
 struct Clusters {
@@ -94,7 +106,8 @@ struct Clusters {
     not_ready: Template,
     node_metrics: Template,
     changes: broadcast::Sender<(u32, Bytes)>,
-    watches: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
+    watches: AtomicUsize,
     requests: AtomicUsize,
     away: mpsc::UnboundedSender<Duration>,
 }
@@ -128,7 +141,8 @@ pub async fn serve_replay(clusters: u32, nodes: u32, pods: u32) -> anyhow::Resul
         not_ready: Template::node(false),
         node_metrics: Template::node_metrics(),
         changes: broadcast::Sender::new(1024),
-        watches: Arc::default(),
+        open: Arc::default(),
+        watches: AtomicUsize::new(0),
         requests: AtomicUsize::new(0),
         away,
     });
@@ -162,9 +176,10 @@ impl Clusters {
                 let _ = self.away.send(Duration::from_secs(seconds.parse().unwrap_or_default()));
                 Answer::Json(200, Bytes::new())
             }
-            ["watches"] => {
-                let (watches, requests) = (self.watches.load(Ordering::Relaxed), self.requests.load(Ordering::Relaxed));
-                Answer::Json(200, format!("{watches} {requests}").into())
+            ["asked"] => {
+                let [open, watches, requests] =
+                    [&*self.open, &self.watches, &self.requests].map(|count| count.load(Ordering::Relaxed));
+                Answer::Json(200, format!("{open} {watches} {requests}").into())
             }
             ["churn", count] => {
                 self.churn.store(count.parse().unwrap_or_default(), Ordering::Relaxed);
@@ -179,6 +194,7 @@ impl Clusters {
             ["c", cluster, rest] => {
                 let cluster = cluster.parse().unwrap_or(clusters);
                 self.requests.fetch_add(1, Ordering::Relaxed);
+                self.watches.fetch_add(usize::from(asked.is_watch()), Ordering::Relaxed);
                 if cluster < self.dead.load(Ordering::Relaxed) {
                     Answer::Silence
                 } else {
@@ -223,7 +239,7 @@ impl Clusters {
             }
         });
         let changes = if path == "api/v1/pods" { self.replacements(count).boxed() } else { changes.boxed() };
-        let open = Open::new(&self.watches);
+        let open = Open::new(&self.open);
         let changes = changes.inspect(move |_| {
             let _ = &open;
         });

@@ -10,7 +10,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
-use testkit_bench::{ControlPlane, Template, client, figure, heading};
+use testkit_bench::{ControlPlane, MetricsApi, Template, client, figure, heading};
 
 use crate::one_cluster::{beside_a_reflector, beside_kubectl, measured};
 
@@ -61,7 +61,18 @@ async fn figures(kubeconfig: &str) -> anyhow::Result<()> {
     figure("memory", ours.megabytes, "MiB", None);
     beside_a_reflector(ours, measured("reflector", kubeconfig, PODS).await?);
 
-    beside_kubectl(ours, &["--kubeconfig", kubeconfig, "get", "pods", "--all-namespaces", "--no-headers"]).await
+    beside_kubectl(ours, &["--kubeconfig", kubeconfig, "get", "pods", "--all-namespaces", "--no-headers"]).await?;
+    let usage = MetricsApi::start(&client).await?;
+    stream::iter(0..NODES)
+        .map(|number| {
+            let node = format!("node-{number:012}");
+            let usage = &usage;
+            async move { usage.tell(&node, "965m", "3584Mi").await }
+        })
+        .buffer_unordered(PARALLEL)
+        .try_collect::<()>()
+        .await?;
+    beside_kubectl(ours, &["--kubeconfig", kubeconfig, "top", "nodes", "--no-headers"]).await
 }
 
 /// Writes nodes and pods.
