@@ -20,7 +20,7 @@ CARGO_DENY_VERSION := 0.20.2
 ## up: install what is missing, build, start a local cluster and serve the dashboard
 .PHONY: up
 up: prerequisites web local-cluster
-	@echo "» Building KubeOpera"
+	@echo "» $$(date +%T) Building KubeOpera"
 	cargo build --locked --bin kubeopera
 	$(CARGO_TARGET_DIR)/debug/kubeopera up --local $(ARGS)
 
@@ -33,12 +33,12 @@ down: $(LOCAL_CLUSTER)
 ## test: install what is missing and run all tests but those of the Helm chart, see test-chart
 .PHONY: test
 test: prerequisites web check test-rust test-web test-observability test-local-cluster test-stack
-	@echo "» All tests passed; those of the Helm chart are in make test-chart"
+	@echo "» $$(date +%T) All tests passed; those of the Helm chart are in make test-chart"
 
 ## check: formatting, lints, licences (direction of dependencies and generated files are among the tests)
 .PHONY: check
 check: web $(CARGO_DENY)
-	@echo "» Checking formatting, lints and licences"
+	@echo "» $$(date +%T) Checking formatting, lints and licences"
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO_DENY) --locked --all-features check bans licenses sources
@@ -51,44 +51,44 @@ test-rust: local-cluster
 	@tools/terraform
 	@tools/schemathesis
 	@tools/oidc-provider
-	@echo "» Testing the Rust workspace"
+	@echo "» $$(date +%T) Testing the Rust workspace"
 	cargo test --locked --workspace --lib --bins --tests
 
 ## test-api: whatever is asked, the API answers as its document says
 .PHONY: test-api
 test-api: web
 	@tools/schemathesis
-	@echo "» Trying the API against its own document"
+	@echo "» $$(date +%T) Trying the API against its own document"
 	cargo test --locked --package kubeopera-api conformance
 
 ## test-web: types, lints and component tests of the dashboard
 .PHONY: test-web
 test-web: web
-	@echo "» Testing the dashboard"
+	@echo "» $$(date +%T) Testing the dashboard"
 	cd web && npm run check
 
 ## test-observability: alert rules, dashboard and metrics by Prometheus' own parsers and engine
 .PHONY: test-observability
 test-observability:
-	@echo "» Testing what is shipped for Prometheus and Grafana"
+	@echo "» $$(date +%T) Testing what is shipped for Prometheus and Grafana"
 	cd deploy/observability && test -z "$$(gofmt -l .)" && go vet ./... && CGO_ENABLED=0 go test -count=1 ./...
 
 ## test-local-cluster: tests of local-cluster, real clusters included
 .PHONY: test-local-cluster
 test-local-cluster: local-cluster
-	@echo "» Testing local-cluster"
+	@echo "» $$(date +%T) Testing local-cluster"
 	cd local-cluster && test -z "$$(gofmt -l .)" && go vet ./... && go test -count=1 -timeout 40m -p 1 ./...
 	cd local-cluster/components/cert-manager && CGO_ENABLED=0 go test -count=1 -trimpath ./...
 
 ## test-chart: the Helm chart, against a real API server (the first time Helm itself is built, which takes minutes)
 .PHONY: test-chart
 test-chart: local-cluster $(HELM)
-	@echo "» Testing the Helm chart"
+	@echo "» $$(date +%T) Testing the Helm chart"
 	cargo build --locked --bin kubeopera
 	HELM=$(HELM) KUBEOPERA=$(CARGO_TARGET_DIR)/debug/kubeopera deploy/chart/test
 
 $(HELM): deploy/chart/tools/go.mod deploy/chart/tools/go.sum
-	@echo "» Building Helm"
+	@echo "» $$(date +%T) Building Helm"
 	cd deploy/chart/tools && CGO_ENABLED=0 go build -trimpath -o $@ helm.sh/helm/v4/cmd/helm
 	@touch $@
 
@@ -96,13 +96,13 @@ $(HELM): deploy/chart/tools/go.mod deploy/chart/tools/go.sum
 .PHONY: test-stack
 test-stack: web local-cluster
 	@tools/moto
-	@echo "» Testing the whole on a real local cluster"
+	@echo "» $$(date +%T) Testing the whole on a real local cluster"
 	cargo test --locked --workspace --test stack --test real_cluster --test soak -- --ignored --test-threads 1
 
 ## screenshots: take the pictures of README.md and docs/ anew
 .PHONY: screenshots
 screenshots: web local-cluster
-	@echo "» Taking pictures of the dashboard"
+	@echo "» $$(date +%T) Taking pictures of the dashboard"
 	cargo build --locked --bin kubeopera
 	@tools/screenshots
 
@@ -143,7 +143,7 @@ $(LOCAL_CLUSTER):
 	@cd local-cluster && CGO_ENABLED=0 go build -o $@ .
 
 $(CARGO_DENY):
-	@echo "» Installing cargo-deny $(CARGO_DENY_VERSION), once for this machine"
+	@echo "» $$(date +%T) Installing cargo-deny $(CARGO_DENY_VERSION), once for this machine"
 	cargo install cargo-deny --version $(CARGO_DENY_VERSION) --locked --root $(KUBEOPERA_CACHE)/tools --target-dir $(KUBEOPERA_CACHE)/tools/target
 	rm -rf $(KUBEOPERA_CACHE)/tools/target
 
