@@ -22,7 +22,7 @@ use std::{
 };
 
 use k8s_monitor::{Access, Engine};
-use k8s_monitor_contract::{Monitor, Penalty, Snapshot};
+use k8s_monitor_contract::{Deduction, Monitor, Penalty, Snapshot};
 use k8s_openapi::api::core::v1::{Namespace, Node};
 use kube::{
     Api, Client,
@@ -50,6 +50,7 @@ async fn a_real_cluster_loses_points_exactly_by_the_table_and_gets_them_back() {
     pods::containers_that_really_end(&real).await;
     events::of_the_cluster(&real).await;
     usage::measured_partly_not_and_never(&real).await;
+    usage::of_just_so_much(&real).await;
     control_plane::components_that_end_in_order_and_are_killed(&real).await;
     credentials::that_are_renewed_and_that_end(&real).await;
     control_plane::an_api_server_that_is_gone(&real).await;
@@ -76,30 +77,35 @@ impl Real {
         self.engine.cluster(self.id).unwrap()
     }
 
-    /// Waits until the cluster loses points for exactly this, and for nothing else but how busy it is. The limit is counted
-    /// in ticks, so that a machine that stands still for a while is not taken for slow monitoring.
+    /// Waits until the cluster loses points for exactly this, and for nothing else but how busy it is.
     async fn expect(&self, limit: Duration, expected: &[(Penalty, &str)]) {
+        let is_busy = |penalty| matches!(penalty, Penalty::CpuHigh | Penalty::MemoryHigh);
+        self.loses(limit, expected, |penalty| !is_busy(penalty)).await;
+    }
+
+    /// Waits until the cluster loses points for exactly this, of what is looked at. Returns its score. The limit is counted in
+    /// ticks, so that a machine that stands still for a while is not taken for slow monitoring.
+    async fn loses(
+        &self,
+        limit: Duration,
+        expected: &[(Penalty, &str)],
+        is_looked_at: impl Fn(Penalty) -> bool,
+    ) -> f64 {
         let mut expected: Vec<_> = expected.iter().map(|(penalty, name)| (*penalty, (*name).to_owned())).collect();
         expected.sort();
         let (began, mut left) = (Instant::now(), limit);
         loop {
             let snapshot = self.snapshot();
             if let Some(health) = &snapshot.health {
-                let is_busy = |penalty: Penalty| matches!(penalty, Penalty::CpuHigh | Penalty::MemoryHigh);
-                let mut lost: Vec<_> = health
-                    .deductions
-                    .iter()
-                    .filter(|lost| !is_busy(lost.penalty))
-                    .map(|lost| {
-                        (lost.penalty, lost.object.as_ref().map_or(String::new(), |object| object.name.clone()))
-                    })
-                    .collect();
+                let looked_at = health.deductions.iter().filter(|lost| is_looked_at(lost.penalty));
+                let name = |lost: &Deduction| lost.object.as_ref().map_or(String::new(), |object| object.name.clone());
+                let mut lost: Vec<_> = looked_at.map(|lost| (lost.penalty, name(lost))).collect();
                 lost.sort();
                 if lost == expected {
                     let points: f64 = health.deductions.iter().map(|lost| f64::from(lost.points)).sum();
                     assert_eq!(f64::from(health.score), (100.0 - points).max(0.0), "{health:#?}");
                     println!("{:?} until {expected:?}: {}", began.elapsed(), health.score);
-                    return;
+                    return health.score.into();
                 }
             }
             let after = began.elapsed();

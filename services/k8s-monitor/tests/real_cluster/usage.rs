@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use k8s_monitor_contract::{Assessed, Monitor, Snapshot, Usage};
+use k8s_monitor_contract::{Assessed, Monitor, Penalty, Snapshot, Usage};
 use k8s_openapi::{
     api::{apps::v1::Deployment, core::v1::Node},
     kube_aggregator::pkg::apis::apiregistration::v1::APIService,
@@ -12,6 +12,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams},
 };
 use serde_json::json;
+use testkit_bench::MetricsApi;
 
 use crate::{A_SECOND, PATIENCE, Real};
 
@@ -63,4 +64,45 @@ async fn not_measured(real: &Real, what: &str, reason: &str) {
     assert_eq!((usage.cpu.used, usage.cpu.percent_used(), usage.memory.used), (None, None, None));
     assert_eq!(not_assessed(&real.snapshot()), [Assessed::Cpu, Assessed::Memory]);
     real.expect(A_SECOND, &[]).await;
+}
+
+/// A metrics API of the test's own, so that each step of the table is reached exactly.
+pub(crate) async fn of_just_so_much(real: &Real) {
+    let metrics = MetricsApi::start(&real.client).await.unwrap();
+    let node = real.snapshot().nodes.as_ref().unwrap()[0].clone();
+    // Thousandths of what can be allocated, and never a little less than that.
+    let tell = async |cpu: u64, memory: u64| {
+        let cpu = format!("{}n", node.allocatable.cpu_millicores * cpu * 1000);
+        let memory = (node.allocatable.memory_bytes * memory).div_ceil(1000).to_string();
+        metrics.tell(&node.name, &cpu, &memory).await.unwrap();
+        real.engine.refresh(Duration::from_secs(20)).await;
+    };
+    let (cpu, memory) = ((Penalty::CpuHigh, ""), (Penalty::MemoryHigh, ""));
+    for (of_cpu, of_memory, lost, score) in [
+        (799, 799, &[][..], 100.0),
+        (800, 799, &[cpu], 95.0),
+        (949, 100, &[cpu], 95.0),
+        (950, 100, &[cpu], 90.0),
+        (100, 800, &[memory], 95.0),
+        (799, 950, &[memory], 90.0),
+        (950, 800, &[cpu, memory], 85.0),
+        (1500, 950, &[cpu, memory], 80.0),
+    ] {
+        tell(of_cpu, of_memory).await;
+        assert_eq!(real.loses(A_SECOND, lost, |_| true).await, score, "{of_cpu} and {of_memory}");
+    }
+
+    // A node that is not measured is neither idle nor busy; one that is counts by its size.
+    tell(950, 100).await;
+    real.node("by-hand", &[("Ready", "True")]).await;
+    measured(real, "one of two", |usage| usage.nodes == 2 && usage.measured_nodes == 1).await;
+    assert_eq!(real.loses(A_SECOND, &[cpu], |_| true).await, 90.0);
+    metrics.tell("by-hand", "1m", "1Mi").await.unwrap();
+    let usage = measured(real, "both", |usage| usage.measured_nodes == 2).await;
+    assert!(usage.cpu.percent_used() < Some(95.0), "{usage:?}");
+    let nodes: Api<Node> = Api::all(real.client.clone());
+    nodes.delete("by-hand", &DeleteParams::default()).await.unwrap();
+
+    metrics.end().await.unwrap();
+    not_measured(real, "no metrics API any more", "has no metrics API").await;
 }
