@@ -42,8 +42,7 @@ use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
 pub(crate) use caller::{Caller, Proof};
-pub(crate) use elsewhere::Elsewhere;
-use elsewhere::OverTheNetwork;
+pub(crate) use elsewhere::{Elsewhere, OverTheNetwork};
 pub(crate) use parting::Thing;
 pub(crate) use receipt::Receipt;
 use refused::Refusals;

@@ -1,6 +1,7 @@
 //! Behaviour, without a socket, on a real SQLite file and on a real PostgreSQL server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod addresses;
 mod allowances;
 mod audit;
 mod catalogue;

@@ -8,6 +8,7 @@ use axum::{Router, body::Body};
 use cluster_provisioner_contract::ClusterProvisioner;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
+use kube_kit::KubeconfigOptions;
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -16,7 +17,7 @@ use vocabulary::Secret;
 
 use super::{elsewhere::Others, git_server::GitServer, kubernetes::ApiServer, monitor::Watched};
 use crate::{
-    app::Platform,
+    app::{Elsewhere, Platform},
     config::{Config, PlatformDefaults},
     resources, store,
 };
@@ -136,6 +137,16 @@ impl World {
         let db = service_kit::database::open(&self.url).await.unwrap();
         let auth = AuthService::open(db.clone(), root_keys()).await.unwrap().with_provider(provider);
         Self::with(self.url, self.folder, db, auth, self.api_server, self.others).await
+    }
+
+    /// The same, reaching clusters in this way and only where kubeconfigs may lead, before anything is started.
+    pub(super) fn reaching(mut self, elsewhere: Arc<dyn Elsewhere>, kubeconfigs: KubeconfigOptions) -> Self {
+        // It holds the platform, too.
+        self.router = Router::new();
+        let platform = Arc::get_mut(&mut self.platform).unwrap();
+        (platform.elsewhere, platform.kubeconfigs) = (elsewhere, kubeconfigs);
+        self.router = crate::http::router(Arc::clone(&self.platform), &Config::default()).unwrap();
+        self
     }
 
     /// The same with something that creates clusters, before anything is started.

@@ -1,0 +1,144 @@
+//! Clusters at addresses instead of names, over real TLS, and where addresses may lead.
+
+use std::{net::IpAddr, sync::Arc};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use kube_kit::KubeconfigOptions;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::aws_lc_rs,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{World, elsewhere::kubeconfig, kubernetes::ApiServer, on_both_databases};
+use crate::{app::OverTheNetwork, resources::relay::relay_what_is_due};
+
+on_both_databases! {
+    a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_fails_leaves_nothing
+    an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_nobody_is_called
+}
+
+const CONNECT: &str = "/api/v1/clusters/connect";
+const CHECK: &str = "/api/v1/clusters/kubeconfig-check";
+
+/// A cluster's API server on a port of its own, which shows a certificate for `name`.
+struct Listening {
+    port: u16,
+    authority: String,
+    _serving: AbortOnDropHandle<()>,
+}
+
+impl Listening {
+    async fn at(address: IpAddr, name: &str, server: &ApiServer) -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let leaf = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+        let _ = aws_lc_rs::default_provider().install_default();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder().with_no_client_auth();
+        let tls = TlsAcceptor::from(Arc::new(config.with_single_cert(vec![leaf.der().clone()], key).unwrap()));
+        let listener = TcpListener::bind((address, 0)).await.unwrap();
+        let (port, client) = (listener.local_addr().unwrap().port(), server.client());
+        let serving = tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                let (tls, client) = (tls.clone(), client.clone());
+                tokio::spawn(async move {
+                    let Ok(connection) = tls.accept(connection).await else { return };
+                    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+                        let client = client.clone();
+                        async move {
+                            let (parts, body) = request.into_parts();
+                            let body = body.collect().await.unwrap().to_bytes();
+                            client.send(Request::from_parts(parts, body.to_vec().into())).await
+                        }
+                    });
+                    let http = hyper::server::conn::http1::Builder::new();
+                    let _ = http.serve_connection(TokioIo::new(connection), service).await;
+                });
+            }
+        });
+        Self { port, authority: STANDARD.encode(authority.pem()), _serving: AbortOnDropHandle::new(serving) }
+    }
+
+    fn kubeconfig(&self, host: &str) -> Value {
+        let mut file = kubeconfig(&[("here", host)]);
+        file["clusters"][0]["cluster"] =
+            json!({"server": format!("https://{host}:{}", self.port), "certificate-authority-data": self.authority});
+        file
+    }
+}
+
+fn wanted(name: &str, kubeconfig: &Value) -> Value {
+    json!({"name": name, "provider": "on-premises", "region": "berlin", "kubeconfig": kubeconfig.to_string()})
+}
+
+async fn a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_fails_leaves_nothing(world: World) {
+    let here = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+    let world = world.reaching(Arc::new(OverTheNetwork), here);
+    let cookie = world.log_in("operator").await;
+    for (at, (address, host)) in [("127.0.0.1", "127.0.0.1"), ("::1", "[0:0:0:0:0:0:0:1]")].into_iter().enumerate() {
+        let server = ApiServer::of_cluster(&format!("uid-{at}"));
+        let (ip, name) = (address.parse().unwrap(), format!("cluster-{at}"));
+        let elsewhere = Listening::at(ip, "10.9.9.9", &server).await;
+        let refused = world.post(CONNECT, &cookie, &wanted(&name, &elsewhere.kubeconfig(host))).await;
+        assert_eq!(refused.code(), "tls_verification_failed", "{refused:?}");
+        assert!(refused.text.contains("10.9.9.9"), "{refused:?}");
+        assert_eq!((world.dump("clusters").await.len(), world.api_server.secrets().len()), (at, at), "{host}");
+
+        let listening = Listening::at(ip, address, &server).await;
+        let file = listening.kubeconfig(host);
+        let check = world.post(CHECK, &cookie, &json!({"kubeconfig": file.to_string()})).await.json();
+        let connected = world.post(CONNECT, &cookie, &wanted(&name, &file)).await;
+        relay_what_is_due(&world.platform).await.unwrap();
+
+        assert_eq!(check["contexts"][0]["verdict"], "usable", "{check}");
+        let shown = if address == "::1" { "[::1]" } else { address };
+        assert_eq!(check["contexts"][0]["server"], format!("https://{shown}:{}/", listening.port));
+        assert_eq!(connected.status, StatusCode::CREATED, "{connected:?}");
+        let id: vocabulary::ClusterId = connected.json()["id"].as_str().unwrap().parse().unwrap();
+        let names = |objects: Vec<Value>| {
+            objects.iter().map(|one| one["metadata"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(names(world.api_server.secrets()).contains(&id.input_kubeconfig_secret().to_string()));
+        assert!(names(world.api_server.resources()).contains(&id.to_string()));
+        assert!(world.dump("clusters").await.concat().contains(&format!("uid-{at}")));
+    }
+}
+
+async fn an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_nobody_is_called(world: World) {
+    let ranges = Vec::from(["10.1.0.0/16", "fd00:1::/32"].map(|range| range.parse().unwrap())).leak();
+    let others = Arc::new(world.others.clone());
+    let world = world.reaching(others, KubeconfigOptions { allow_loopback: false, allowed_targets: ranges });
+    let cookie = world.log_in("operator").await;
+    let servers = ["10.1.2.3", "[fd00:1::7]", "10.2.2.3", "[fd00:2::7]"].map(|host| {
+        let server = ApiServer::of_cluster("another-uid");
+        world.others.add(host, &server);
+        (host, server)
+    });
+    let contexts: Vec<_> = servers.iter().map(|(host, _)| (*host, *host)).collect();
+
+    let check = world.post(CHECK, &cookie, &json!({"kubeconfig": kubeconfig(&contexts).to_string()})).await.json();
+    let refused = world.post(CONNECT, &cookie, &wanted("two", &kubeconfig(&[("a", "10.2.2.3")]))).await;
+
+    let verdicts: Vec<_> = check["contexts"].as_array().unwrap().iter().map(|one| one["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["usable", "usable", "refused", "refused"], "{check}");
+    assert_eq!(check["contexts"][3]["refusal"]["code"], "cluster_address_forbidden");
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (422, "cluster_address_forbidden"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("--allowed-target-cidr"), "{refused:?}");
+    assert!(servers[..2].iter().all(|(_, server)| server.requests() > 0));
+    assert!(servers[2..].iter().all(|(_, server)| server.requests() == 0));
+    assert!(world.dump("clusters").await.is_empty() && world.api_server.secrets().is_empty());
+}
