@@ -1,8 +1,13 @@
 //! Clusters that do not.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
-use k8s_monitor_contract::{Assessed, Cost, CostKind, Monitor, NodeCount};
+use k8s_monitor_contract::{
+    Assessed, Colour, Cost, CostKind, Listed, Monitor, NodeCount, Row, Setup, Standing, Summary,
+};
 use serde_json::json;
 use testkit_hostile_api_server::{Answer, Cluster};
 use vocabulary::ClusterId;
@@ -49,6 +54,85 @@ async fn one_lost_answer_changes_nothing() {
     watched.cluster.put(PODS, pod(1, "Failed", json!({})));
     let seen = score(&engine, watched.id, 98.0).await;
     assert_eq!(seen.freshness.unreachable, None);
+}
+
+#[tokio::test]
+async fn one_lost_answer_of_five_and_a_node_that_joins_cause_no_alarm() {
+    let engine = Engine::default();
+    let watched = Watched::well(&engine).await;
+    score(&engine, watched.id, 100.0).await;
+    let asked_so_far = std::sync::atomic::AtomicUsize::new(0);
+    watched.turns(move |cluster, asked| match asked.path.as_str() {
+        "/livez" if asked_so_far.fetch_add(1, Ordering::Relaxed).is_multiple_of(5) => Answer::BreakOff("ok".into()),
+        _ => cluster.answer(asked),
+    });
+
+    let mut revision = engine.revision();
+    let all_is_well = async {
+        loop {
+            let seen = engine.glance(watched.id).unwrap();
+            assert_eq!((seen.freshness.unreachable.as_ref(), seen.health.unwrap().colour), (None, Colour::Green));
+            revision.changed().await.unwrap();
+        }
+    };
+    let mut lost = 0;
+    let trouble = async {
+        for round in 0..20 {
+            lost += engine.refresh(Duration::from_secs(20)).await.len();
+            match round {
+                7 => watched.cluster.put(NODES, node("two", &[])),
+                12 => watched.cluster.put(NODES, node("two", &["Ready"])),
+                _ => {}
+            }
+        }
+        glance(&engine, watched.id, |glance| glance.nodes == Some(NodeCount { total: 2, ready: 2 })).await;
+    };
+    tokio::select! { () = all_is_well => {}, () = trouble => {} }
+    assert!(lost >= 3, "{lost} answers were lost");
+}
+
+#[tokio::test]
+async fn a_cluster_that_is_gone_shows_nothing_of_its_neighbour_and_is_counted_once() {
+    let engine = Engine::default();
+    let (here, gone) = (healthy(), Cluster::default());
+    here.put(NODES, node("here", &["Ready"]));
+    gone.put(NODES, node("gone", &["Ready"]));
+    gone.put(PODS, pod(1, "Failed", json!({})));
+    let (neighbour, server) = (served(&here).await, served(&gone).await);
+    let [well, lost] = [ClusterId::random(), ClusterId::random()];
+    engine
+        .watch_exactly([(well, String::new(), access(&neighbour.url())), (lost, String::new(), access(&server.url()))]);
+    score(&engine, well, 100.0).await;
+    score(&engine, lost, 98.0).await;
+
+    server.refuse().await;
+    while engine.glance(lost).unwrap().freshness.unreachable.is_none() {
+        engine.refresh(Duration::from_secs(20)).await;
+    }
+
+    let names = |id| {
+        let nodes = engine.cluster(id).unwrap().nodes.clone().unwrap();
+        nodes.into_iter().map(|node| node.name).collect::<Vec<_>>()
+    };
+    assert_eq!((names(well), names(lost)), (vec!["here".to_owned(), "one".to_owned()], vec!["gone".to_owned()]));
+    let glances = engine.fleet();
+    let listed = |id: ClusterId| Listed {
+        id,
+        name: id.to_string(),
+        provider: "aws".to_owned(),
+        region: "eu-north-1".to_owned(),
+        is_host: false,
+        kubernetes_version: None,
+        phase: "Ready".to_owned(),
+        setup: Setup::Done,
+    };
+    let rows: Vec<_> = glances.iter().map(|glance| Row::of(listed(glance.cluster), Some(glance))).collect();
+    let sum = Summary::of(rows.iter().zip(glances.iter().map(Some)));
+    let standing = |wanted| rows.iter().filter(|row| row.standing == wanted).count() as u64;
+    assert_eq!((sum.healthy, sum.unreachable), (standing(Standing::Healthy), standing(Standing::Unreachable)));
+    assert_eq!((sum.total, sum.healthy, sum.unreachable, sum.nodes), (2, 1, 1, NodeCount { total: 2, ready: 2 }));
+    let row = rows.iter().find(|row| row.id == lost).unwrap();
+    assert!(row.stale.as_ref().unwrap().reason.contains("cannot be reached"), "{row:?}");
 }
 
 #[tokio::test]
