@@ -3,7 +3,7 @@
 use anyhow::Context;
 use kube::{
     Api, Client,
-    api::{DynamicObject, Patch, PatchParams},
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams},
     core::{ApiResource, GroupVersionKind},
 };
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl MetricsApi {
         });
         apply(&started.definitions, DEFINITION, definition).await?;
         let began = Instant::now();
-        while let Err(error) = started.usage.list(&Default::default()).await {
+        while let Err(error) = started.usage.list(&ListParams::default()).await {
             if began.elapsed() > PATIENCE {
                 return Err(error).context("waiting for the metrics API");
             }
@@ -61,7 +61,7 @@ impl MetricsApi {
 
     /// The API server serves it no more.
     pub async fn end(self) -> anyhow::Result<()> {
-        self.definitions.delete(DEFINITION, &Default::default()).await.context("ending the metrics API").map(drop)
+        self.definitions.delete(DEFINITION, &DeleteParams::default()).await.context("ending the metrics API").map(drop)
     }
 }
 
