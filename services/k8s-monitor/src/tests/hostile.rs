@@ -13,7 +13,8 @@ use testkit_hostile_api_server::{Answer, Cluster};
 use vocabulary::ClusterId;
 
 use super::scene::{
-    NODES, PODS, Watched, access, backing_off, glance, healthy, node, pod, running, score, served, snapshot,
+    EVENTS, LEASES, NODES, PODS, Watched, access, backing_off, glance, healthy, node, pod, running, score, served,
+    snapshot,
 };
 use crate::Engine;
 
@@ -318,6 +319,34 @@ async fn a_server_that_breaks_off_at_once_is_asked_ever_less_often() {
     tokio::time::sleep(Duration::from_secs(5)).await;
 
     assert!(watched.server.requests(PODS) <= 12, "{} requests", watched.server.requests(PODS));
+}
+
+#[tokio::test]
+async fn clusters_that_break_off_together_come_back_in_turns() {
+    const CLUSTERS: usize = 40;
+    let engine = Engine::default();
+    let cluster = healthy();
+    let server = served(&cluster).await;
+    engine.watch_exactly((0..CLUSTERS).map(|_| (ClusterId::random(), String::new(), access(&server.url()))));
+    let watches = || [NODES, PODS, EVENTS, LEASES].map(|path| server.requests(path)).into_iter().sum::<usize>();
+    let are_watched = async |count| {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while watches() < count {
+            assert!(Instant::now() < deadline, "{} of {count}", watches());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    for glance in engine.fleet() {
+        score(&engine, glance.cluster, 100.0).await;
+    }
+    // Events are listed first, and then watched like all others.
+    are_watched(CLUSTERS * 5).await;
+
+    let (before, began) = (watches(), Instant::now());
+    server.break_off();
+    are_watched(before + CLUSTERS * 4).await;
+    let after = began.elapsed();
+    assert!(after >= Duration::from_millis(1500), "all at once after {after:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
