@@ -1,8 +1,9 @@
 //! k8s-monitor: one standing set of watches on every managed cluster, from which everything about them is answered.
 //!
 //! Which clusters there are is followed in [`managed`]; each of them is watched by one [`cluster`] with a task of its own,
-//! which costs only itself whatever the cluster does. What is watched is listed in [`kinds`], how in [`watch`]; what is
-//! known is counted in [`state`] and shown by the types of the contract.
+//! which costs only itself whatever the cluster does. What is watched is listed in [`kinds`], how in [`watch`], and
+//! whoever tries again waits for one of its [`turns`]; what is known is counted in [`state`] and shown by the types of the
+//! contract.
 
 mod access;
 mod assets;
