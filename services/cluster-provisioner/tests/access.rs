@@ -144,33 +144,43 @@ async fn a_published_kubeconfig_that_acts_on_this_machine_or_leads_into_it_is_re
     assert!(!mark.exists() && calls.lock().unwrap().is_empty());
 }
 
-/// A cluster with a load balancer and a disk, which it lets go of when they are deleted.
-async fn a_cluster(State(calls): State<Calls>, request: axum::extract::Request) -> impl IntoResponse {
+/// A cluster with load balancers and a disk, which it lets go of when they are deleted. It knows no Gateways.
+async fn a_cluster(State(calls): State<Calls>, request: axum::extract::Request) -> axum::response::Response {
     let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
     let mut calls = calls.lock().unwrap();
     calls.push((format!("{method} {path}"), Value::Null));
     if method == "DELETE" {
-        return Json(json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200 }));
+        return Json(json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 200 }))
+            .into_response();
     }
     let is_there = |name: &str| !calls.iter().any(|(call, _)| call.starts_with("DELETE") && call.ends_with(name));
     let named = |name: &str, namespace: &str, spec: Value| json!({ "metadata": { "name": name, "namespace": namespace }, "spec": spec });
     let deployment = |name, namespace| named(name, namespace, json!({ "selector": {}, "template": {} }));
     let items = match path.rsplit('/').next().unwrap() {
-        "kube-system" => return Json(json!({ "metadata": { "name": "kube-system", "uid": "uid-of-north" } })),
+        "kube-system" => {
+            return Json(json!({ "metadata": { "name": "kube-system", "uid": "uid-of-north" } })).into_response();
+        }
         "deployments" => vec![deployment("traefik", "traefik"), deployment("ebs-csi-controller", "kube-system")],
         "services" if is_there("/services/traefik") => vec![
             named("traefik", "traefik", json!({ "type": "LoadBalancer" })),
             named("kubernetes", "default", json!({ "type": "ClusterIP" })),
         ],
+        "gateways" => return not_found().into_response(),
+        "ingresses" if is_there("/ingresses/shop") => vec![named("shop", "shop", json!({ "rules": [] }))],
         "persistentvolumeclaims" => vec![named("data", "shop", json!({}))],
-        "pods" => vec![
-            named(
-                "db",
-                "shop",
-                json!({ "containers": [], "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }] }),
-            ),
-            named("web", "shop", json!({ "containers": [] })),
-        ],
+        // In two answers.
+        "pods" if !request.uri().query().unwrap().contains("continue=more") => {
+            let web = named("web", "shop", json!({ "containers": [] }));
+            return Json(
+                json!({ "kind": "List", "apiVersion": "v1", "metadata": { "continue": "more" }, "items": [web] }),
+            )
+            .into_response();
+        }
+        "pods" => vec![named(
+            "db",
+            "shop",
+            json!({ "containers": [], "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }] }),
+        )],
         "persistentvolumes" => {
             let disk = |name: &str, policy: &str| json!({ "metadata": { "name": name }, "spec": { "persistentVolumeReclaimPolicy": policy } });
             let kept = disk("kept", "Retain");
@@ -178,7 +188,13 @@ async fn a_cluster(State(calls): State<Calls>, request: axum::extract::Request) 
         }
         _ => vec![],
     };
-    Json(json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": items }))
+    Json(json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": items })).into_response()
+}
+
+/// What a server says that does not know a kind.
+fn not_found() -> impl IntoResponse {
+    let status = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "" });
+    (StatusCode::NOT_FOUND, Json(status))
 }
 
 #[tokio::test]
@@ -207,6 +223,7 @@ async fn a_cluster_lets_go_of_load_balancers_and_disks_and_no_other_cluster_is_t
         deleted(),
         [
             "/apis/apps/v1/namespaces/traefik/deployments/traefik",
+            "/apis/networking.k8s.io/v1/namespaces/shop/ingresses/shop",
             "/api/v1/namespaces/traefik/services/traefik",
             "/api/v1/namespaces/shop/persistentvolumeclaims/data",
             "/api/v1/namespaces/shop/pods/db",
