@@ -39,15 +39,16 @@ struct Lifetime {
 impl Provisioner {
     /// Renews tokens until `shutdown` is cancelled.
     pub async fn keep_tokens_fresh(&self, shutdown: CancellationToken) {
-        loop {
-            if let Err(trouble) = self.renew_what_is_due(Timestamp::now()).await {
-                tracing::warn!("tokens of clusters are renewed later: {trouble}");
+        let renew = async {
+            loop {
+                if let Err(trouble) = self.renew_what_is_due(Timestamp::now()).await {
+                    tracing::warn!("tokens of clusters are renewed later: {trouble}");
+                }
+                tokio::time::sleep(EVERY).await;
             }
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                () = shutdown.cancelled() => return,
-            }
-        }
+        };
+        // At any point: what is written is one object at a time.
+        tokio::select! { () = renew => {}, () = shutdown.cancelled() => {} }
     }
 
     /// One cluster that cannot be reached keeps no other from it.

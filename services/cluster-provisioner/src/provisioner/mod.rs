@@ -117,38 +117,9 @@ impl Provisioner {
         self.forget(cluster).await
     }
 
-    /// Where the run is that the book is about.
-    async fn status(&self, cluster: ClusterId, book: &SecretObject) -> Result<RunStatus, Trouble> {
-        let job = names::provision(cluster);
-        let run = text_of(book, RUN).unwrap_or_default();
-        let Entry { result, progress, .. } = Entry::of(book);
-        let seen = self.job(cluster).await?;
-        if let JobSeen::Active { run: active, waits, .. } = &seen
-            && (*active == run || result.is_none())
-        {
-            let told = progress.filter(|_| *active == run);
-            let progress = told.or_else(|| waits.clone()).unwrap_or_else(|| "Waiting for the run to start.".to_owned());
-            return Ok(RunStatus::Running { job, progress });
-        }
-        Ok(match (result, seen) {
-            (Some(RunResult::Succeeded), _) => RunStatus::Succeeded { job },
-            (Some(RunResult::Failed(trouble)), _) => RunStatus::Failed { job, trouble },
-            (None, JobSeen::Ended { run: ended, why, .. }) if ended == run => {
-                let why = why.map_or_else(String::new, |why| format!(": {why}"));
-                let message = format!(
-                    "The run ended without saying what came of it{why}. What it had made is noted down, and the next run goes \
-                     on from there."
-                );
-                RunStatus::Failed { job, trouble: Trouble::transient("RunLost", message) }
-            }
-            (None, _) => RunStatus::Vanished { job },
-        })
-    }
-
     /// Where the run is, for whoever starts runs. The credential is taken back as soon as none needs it: another is given it
     /// anew.
-    async fn settled(&self, cluster: ClusterId, book: &SecretObject) -> Result<RunStatus, Trouble> {
-        let status = self.status(cluster, book).await?;
+    async fn settled(&self, cluster: ClusterId, status: RunStatus) -> Result<RunStatus, Trouble> {
         if !matches!(status, RunStatus::Running { .. }) {
             self.take_back_order(cluster).await?;
         }
@@ -170,7 +141,7 @@ impl Provisioner {
     async fn shown(&self, cluster: ClusterId, book: &SecretObject) -> Result<Option<Provisioning>, Trouble> {
         let Ok(request) = request_of(book) else { return Ok(None) };
         let Entry { ledger, remark, .. } = Entry::of(book);
-        let (state, message) = match self.status(cluster, book).await? {
+        let (state, message) = match status(cluster, book, &self.job(cluster).await?) {
             RunStatus::Running { progress, .. } => (RunState::Running, progress),
             RunStatus::Succeeded { .. } | RunStatus::Destroyed => {
                 (RunState::Succeeded, remark.unwrap_or_else(|| "Done.".to_owned()))
@@ -209,7 +180,7 @@ impl ClusterProvisioner for Provisioner {
     async fn run_status(&self, cluster: ClusterId) -> Result<RunStatus, Trouble> {
         match self.book(cluster).await? {
             None => self.without_book(cluster).await,
-            Some(book) => self.settled(cluster, &book).await,
+            Some(book) => self.settled(cluster, status(cluster, &book, &self.job(cluster).await?)).await,
         }
     }
 
@@ -261,7 +232,7 @@ impl ClusterProvisioner for Provisioner {
                 }
             };
         };
-        match (self.settled(cluster, &book).await?, seen) {
+        match (self.settled(cluster, status(cluster, &book, &seen)).await?, seen) {
             (RunStatus::Succeeded { .. }, _) => {
                 self.close(cluster, Some(&book), RunState::Destroyed).await?;
                 Ok(RunStatus::Destroyed)
@@ -321,11 +292,37 @@ impl ClusterProvisioner for Provisioner {
         };
         Ok(match self.book(cluster).await? {
             Some(book) => {
-                let is_live = matches!(self.status(cluster, &book).await?, RunStatus::Running { .. });
+                let status = status(cluster, &book, &self.job(cluster).await?);
+                let is_live = matches!(status, RunStatus::Running { .. });
                 Some(part(Entry::of(&book).log, is_live))
             }
             None => self.records().read(cluster).await?.map(|record| part(record.log, false)),
         })
+    }
+}
+
+/// Where the run is that the book is about, by what is seen of the cluster's Job.
+fn status(cluster: ClusterId, book: &SecretObject, seen: &JobSeen) -> RunStatus {
+    let job = names::provision(cluster);
+    let run = text_of(book, RUN).unwrap_or_default();
+    let Entry { result, progress, .. } = Entry::of(book);
+    match (result, seen) {
+        (result, JobSeen::Active { run: active, waits, .. }) if *active == run || result.is_none() => {
+            let told = progress.filter(|_| *active == run);
+            let progress = told.or_else(|| waits.clone()).unwrap_or_else(|| "Waiting for the run to start.".to_owned());
+            RunStatus::Running { job, progress }
+        }
+        (Some(RunResult::Succeeded), _) => RunStatus::Succeeded { job },
+        (Some(RunResult::Failed(trouble)), _) => RunStatus::Failed { job, trouble },
+        (None, JobSeen::Ended { run: ended, why, .. }) if *ended == run => {
+            let why = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            let message = format!(
+                "The run ended without saying what came of it{why}. What it had made is noted down, and the next run goes on \
+                 from there."
+            );
+            RunStatus::Failed { job, trouble: Trouble::transient("RunLost", message) }
+        }
+        (None, _) => RunStatus::Vanished { job },
     }
 }
 
