@@ -49,8 +49,10 @@ pub enum LoadBalancer {
     Application,
     /// AWS Classic Load Balancer, which a Service of type `LoadBalancer` gets without further words.
     Classic,
-    /// A forwarding rule of Google's.
+    /// Forwarding rules of Google's: up to five cost as much as one.
     ForwardingRule,
+    /// Each of them beyond five.
+    FurtherForwardingRule,
 }
 
 /// What somebody said of the cost of a cluster, such as one on hardware of their own: US dollars a month.
@@ -112,6 +114,7 @@ impl Table {
             LoadBalancer::Application => "application",
             LoadBalancer::Classic => "classic",
             LoadBalancer::ForwardingRule => "forwarding-rule",
+            LoadBalancer::FurtherForwardingRule => "further-forwarding-rule",
         };
         self.price(provider, region, &format!("load-balancer/{kind}"))
     }

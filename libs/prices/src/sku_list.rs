@@ -40,6 +40,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("Regional Balanced PD Capacity", "volume/regional-pd-balanced"),
     ("Regional SSD backed PD Capacity", "volume/regional-pd-ssd"),
     ("Network Load Balancing: Forwarding Rule Minimum Service Charge", "load-balancer/forwarding-rule"),
+    ("Network Load Balancing: Forwarding Rule Additional Service Charge", "load-balancer/further-forwarding-rule"),
 ];
 
 /// Reads a price list. `date` is the day it is of: the list itself does not say.

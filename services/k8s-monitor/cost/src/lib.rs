@@ -13,7 +13,7 @@ use std::{
 
 use jiff::civil::Date;
 use k8s_monitor_contract::{Cost, CostItem, CostKind, CostTotal, Node, NotPriced};
-use prices::{Price, Source, Table};
+use prices::{LoadBalancer, Price, Source, Table};
 use vocabulary::{ClusterId, Money};
 
 pub use control_plane::{ControlPlane, control_plane};
@@ -33,7 +33,7 @@ pub struct Seen<'a> {
     /// Who runs its control plane.
     pub control_plane: ControlPlane<'a>,
     /// Its load balancers of the cloud, by kind; or why they are not known.
-    pub load_balancers: Result<&'a [(prices::LoadBalancer, u64)], &'a str>,
+    pub load_balancers: Result<&'a [(LoadBalancer, u64)], &'a str>,
     /// Its volumes of the cloud: type, how many, gibibytes in all; or why they are not known.
     pub volumes: Result<&'a [(&'a str, u64, u64)], &'a str>,
     /// The day it is about: support of Kubernetes versions ends.
@@ -79,17 +79,13 @@ pub fn monthly(seen: &Seen<'_>, table: &Table) -> Cost {
         &[]
     });
     for (kind, count) in load_balancers.iter().filter(|(_, count)| *count > 0) {
-        let price = table.load_balancer(seen.provider, seen.region, *kind);
-        let what = match kind {
-            prices::LoadBalancer::Network => "Network Load Balancer",
-            prices::LoadBalancer::Application => "Application Load Balancer",
-            prices::LoadBalancer::Classic => "Classic Load Balancer",
-            prices::LoadBalancer::ForwardingRule => "Forwarding rule",
-        };
-        let judged = Judged::hourly(price, "list price, without traffic", || {
-            format!("The price table has no load balancer of this kind for {place}. {UPDATE}")
-        });
-        account.add(CostKind::LoadBalancer, what.to_owned(), *count, *count, judged);
+        for Charged { kind, what, units, things } in charged(*kind, *count) {
+            let price = table.load_balancer(seen.provider, seen.region, kind);
+            let judged = Judged::hourly(price, "list price, without traffic", || {
+                format!("The price table has no load balancer of this kind for {place}. {UPDATE}")
+            });
+            account.add(CostKind::LoadBalancer, what.to_owned(), units, things, judged);
+        }
     }
     let volumes = seen.volumes.unwrap_or_else(|reason| {
         account.add_unknown(CostKind::Volumes, "Volumes", reason);
@@ -109,6 +105,37 @@ pub fn monthly(seen: &Seen<'_>, table: &Table) -> Cost {
         account.add(CostKind::Volumes, format!("Volumes of type {volume_type}"), *gibibytes, *volumes, judged);
     }
     account.close()
+}
+
+/// Load balancers that have one price.
+struct Charged {
+    kind: LoadBalancer,
+    what: &'static str,
+    /// How often the price is due, and for how many of them.
+    units: u64,
+    things: u64,
+}
+
+/// Up to so many forwarding rules cost as much as one. Google counts all of a project, of which a cluster shows its own.
+const RULES_TOGETHER: u64 = 5;
+
+/// How so many load balancers of a kind are charged.
+fn charged(kind: LoadBalancer, count: u64) -> Vec<Charged> {
+    let what = match kind {
+        LoadBalancer::Network => "Network Load Balancer",
+        LoadBalancer::Application => "Application Load Balancer",
+        LoadBalancer::Classic => "Classic Load Balancer",
+        LoadBalancer::ForwardingRule => "Forwarding rules, up to five together",
+        LoadBalancer::FurtherForwardingRule => "Forwarding rule beyond five",
+    };
+    if kind != LoadBalancer::ForwardingRule {
+        return vec![Charged { kind, what, units: count, things: count }];
+    }
+    let mut all = vec![Charged { kind, what, units: 1, things: count.min(RULES_TOGETHER) }];
+    if count > RULES_TOGETHER {
+        all.extend(charged(LoadBalancer::FurtherForwardingRule, count - RULES_TOGETHER));
+    }
+    all
 }
 
 /// What is added up so far: equal things together.

@@ -159,11 +159,29 @@ fn load_balancers_and_volumes_are_priced_where_the_table_has_them() {
                         price s aws eu-north-1 volume/gp3 0.08"
         .parse()
         .unwrap();
-    let load_balancers = [(prices::LoadBalancer::Network, 2), (prices::LoadBalancer::Classic, 1)];
+    let load_balancers = [(LoadBalancer::Network, 2), (LoadBalancer::Classic, 1)];
     let volumes = [("gp3", 3, 100), ("io9", 1, 10)];
     let cost = monthly(&Seen { load_balancers: Ok(&load_balancers), volumes: Ok(&volumes), ..seen(&[]) }, &table);
     assert_eq!(dollars(cost.total.monthly), 2.0 * 14.6 + 8.0);
     assert_eq!((cost.total.priced, cost.total.not_priced), (5, 2));
+}
+
+#[test]
+fn up_to_five_forwarding_rules_cost_as_much_as_one_and_each_further_one_its_own() {
+    let table: Table = "source s 2026 S.\nprice s gcp europe-west4 load-balancer/forwarding-rule 0.025\n\
+                        price s gcp europe-west4 load-balancer/further-forwarding-rule 0.01"
+        .parse()
+        .unwrap();
+    let of = |count, table| {
+        let rules = [(LoadBalancer::ForwardingRule, count)];
+        let cost =
+            monthly(&Seen { provider: "gcp", region: "europe-west4", load_balancers: Ok(&rules), ..seen(&[]) }, table);
+        (cost.total.monthly.map(f64::from), cost.total.priced, cost.total.not_priced)
+    };
+    assert_eq!(of(1, &table), (Some(18.25), 1, 0));
+    assert_eq!(of(5, &table), (Some(18.25), 5, 0));
+    assert_eq!(of(7, &table), (Some(18.25 + 2.0 * 7.3), 7, 0));
+    assert_eq!(of(7, Table::built_in()), (None, 0, 7));
 }
 
 #[test]
