@@ -60,7 +60,11 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{app::Platform, config::Config};
 
-/// No request of the API needs more.
+/// A name and a password, each of whose characters may be twelve in JSON. Strangers may leave as many bodies half sent as
+/// there are connections.
+const LARGEST_OPEN_BODY: usize = 4 * 1024;
+
+/// No other request of the API needs more.
 const LARGEST_BODY: usize = 64 * 1024;
 
 /// A kubeconfig of 1 MiB in JSON, where each line end and quote takes two characters, or in base64.
@@ -88,6 +92,7 @@ fn open_routes() -> OpenApiRouter<Arc<Platform>> {
         .routes(routes!(single_sign_on::list_ways))
         .routes(routes!(single_sign_on::depart))
         .routes(routes!(single_sign_on::arrive))
+        .layer(DefaultBodyLimit::max(LARGEST_OPEN_BODY))
 }
 
 /// Routes behind a session. Whoever adds one here need not think of that; what the caller may do is checked in `app`.
