@@ -245,8 +245,9 @@ mod tests {
 
     #[test]
     fn the_way_back_from_a_loopback_api_server_is_loopback() {
-        let address = address_towards(&"https://127.0.0.1:6443".parse().unwrap()).unwrap();
-
-        assert!(address.is_loopback());
+        for api_server in ["https://127.0.0.1:6443", "https://[::1]:6443"] {
+            let address = address_towards(&api_server.parse().unwrap()).unwrap();
+            assert!(address.is_loopback(), "{api_server}");
+        }
     }
 }

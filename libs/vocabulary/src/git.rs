@@ -74,7 +74,10 @@ impl FromStr for GitUrl {
 
 /// `git@host:acme/repo.git` is short for `ssh://git@host/acme/repo.git`.
 fn scp_as_ssh(text: &str) -> Result<String, NotAGitUrl> {
-    let (host, path) = text.split_once(':').ok_or(NotAGitUrl::Malformed)?;
+    // An IPv6 address has colons of its own.
+    let (address, rest) = text.split_at(text.find(']').map_or(0, |end| end + 1));
+    let (host, path) = rest.split_once(':').ok_or(NotAGitUrl::Malformed)?;
+    let host = format!("{address}{host}");
     if host.is_empty() || host.contains('/') || path.is_empty() || path.starts_with(':') {
         return Err(NotAGitUrl::Malformed);
     }
@@ -184,6 +187,9 @@ mod tests {
             ("http://10.201.1.1:8080/gitops.git", "http://10.201.1.1:8080/gitops.git"),
             ("ssh://git@github.com:2222/acme/repo.git", "ssh://git@github.com:2222/acme/repo.git"),
             ("git@github.com:acme/repo.git", "ssh://git@github.com/acme/repo.git"),
+            ("https://[2001:DB8::7]:8443/a/b", "https://[2001:db8::7]:8443/a/b"),
+            ("ssh://git@[fd00::7]:2222/a/b", "ssh://git@[fd00::7]:2222/a/b"),
+            ("git@[fd00::7]:a/b", "ssh://git@[fd00::7]/a/b"),
         ] {
             assert_eq!(given.parse::<GitUrl>().unwrap().as_str(), kept);
         }
