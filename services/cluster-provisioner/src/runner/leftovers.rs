@@ -5,7 +5,6 @@ use serde::Deserialize;
 use vocabulary::{Secret, Trouble};
 
 use super::{Runner, Stopped, state::StateKeeper};
-use crate::{ledger::Ledger, seal::Key};
 
 /// The module that asks.
 pub(super) const MODULE: &str = "aws-leftovers";
@@ -50,10 +49,8 @@ impl Runner {
 
     /// Deletes a cluster of which something may have been made and nothing is known: it is gone if the cloud says so, and
     /// only then.
-    pub(super) async fn destroy_without_state(&self, key: Key, ledger: Ledger) -> Result<(), Stopped> {
-        let file = self.folder.join(&self.order.module).join("terraform.tfstate");
-        let state = StateKeeper::new(file, key, self.book.clone(), self.teller.clone(), ledger);
-        match self.tagged(&state).await? {
+    pub(super) async fn destroy_without_state(&self, state: &StateKeeper) -> Result<(), Stopped> {
+        match self.tagged(state).await? {
             Some(found) if state.add(&found).await? == 0 => Ok(()),
             _ => Err(state_lost().into()),
         }

@@ -156,14 +156,17 @@ impl Runner {
         self.teller.go_on(left.log.as_deref());
         self.teller.say(&format!("Run {} begins.", self.order.run));
         let module = self.prepare()?;
+        let has_no_state_to_destroy = self.order.purpose == Purpose::Destroy && left.state.is_none();
         // From the moment on from which there may be something there is a ledger.
-        if self.order.purpose == Purpose::Destroy && left.state.is_none() {
-            let Some(ledger) = left.ledger else { return Ok(Done::default()) };
-            return self.destroy_without_state(key, ledger).await.map(|()| Done::default());
+        if has_no_state_to_destroy && left.ledger.is_none() {
+            return Ok(Done::default());
         }
         let (book, teller) = (Arc::clone(&self.book), Arc::clone(&self.teller));
         let ledger = left.ledger.unwrap_or_else(Ledger::default);
         let state = StateKeeper::new(module.join("terraform.tfstate"), key, book, teller, ledger);
+        if has_no_state_to_destroy {
+            return self.destroy_without_state(&state).await.map(|()| Done::default());
+        }
         if let Some(sealed) = &left.state {
             state.restore(sealed)?;
         }
