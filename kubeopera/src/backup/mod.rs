@@ -1,6 +1,6 @@
 //! `kubeopera backup` and `kubeopera restore`: what KubeOpera must not forget, in one file.
 //!
-//! In it are all rows of the database but sessions and counts of attempts, and, sealed with the encryption key, the Secrets
+//! In it are all rows of the database but sessions, access tokens and counts of attempts, and, sealed with the encryption key, the Secrets
 //! that KubeOpera keeps on its cluster. The HostCluster resources are not: they are made again from the records. The
 //! encryption key is not either, or whoever has the backup would have everything.
 
@@ -16,7 +16,8 @@ use std::{
 
 use anyhow::{Context, bail};
 use audit_log::{Action, Entry, Outcome};
-use auth_service::RootKeys;
+use auth_service::{AuthService, RootKeys};
+use auth_service_contract::People;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clap::Args;
 use jiff::Timestamp;
@@ -32,9 +33,9 @@ use crate::{data_folder::DataFolder, own_cluster, storage::Storage, welcome};
 use file::{Head, LAYOUT, Line, Writing};
 use secrets::Kept;
 
-/// Rows that are not kept: what somebody had open then, and how often somebody tried, is of no use later. A session that
-/// was ended since would be open again.
-const NOT_KEPT: [&str; 3] = ["sessions", "login_attempts", "departures"];
+/// Rows that are not kept: how often somebody tried is of no use later, and a session that was ended or a token that was
+/// revoked since would be good again.
+const NOT_KEPT: [&str; 4] = ["sessions", "access_tokens", "login_attempts", "departures"];
 /// Rows that migrations write: they take the place of these.
 const MADE_BY_MIGRATIONS: [&str; 1] = ["cluster_revisions"];
 /// Lists of migrations end so.
@@ -148,10 +149,20 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<()> {
     }
     let rows = put_back(&database, &options.from, here.filter(|_| options.another_cluster)).await?;
     welcome::step(&format!("Put {rows} rows back, as they were at {:.0}", head.made_at));
+    welcome::step(&who_may_log_in(&database, keys).await?);
     welcome::step(
-        "Start KubeOpera now: it makes the resources of the clusters on record again. Everybody logs in anew",
+        "Start KubeOpera now: it makes the resources of the clusters on record again. Everybody logs in anew, and scripts \
+         need new access tokens",
     );
     Ok(())
+}
+
+/// Who the backup lets in. Of people who were disabled since it was made, it knows nothing.
+async fn who_may_log_in(database: &DatabaseConnection, keys: RootKeys) -> anyhow::Result<String> {
+    let people = AuthService::open(database.clone(), keys).await?.people().await?;
+    let may = people.iter().filter(|person| person.disabled_at.is_none()).map(|person| person.user.username.as_str());
+    let may = may.collect::<Vec<_>>().join(", ");
+    Ok(format!("These people may log in as they could then: {may}. Disable anew whoever was disabled since"))
 }
 
 /// How much a backup holds.
@@ -263,6 +274,10 @@ async fn put_back(database: &DatabaseConnection, path: &Path, cluster: Option<St
     let mut count = 0;
     for line in lines {
         let Line::Row { table, mut row } = line? else { continue };
+        // Backups once had some of them.
+        if NOT_KEPT.contains(&table.as_str()) {
+            continue;
+        }
         let into = by_name.get(table.as_str()).filter(|table| is_kept(table));
         let into = into.with_context(|| format!("the backup has rows of {table}, which is no table here"))?;
         if let Some(cluster) = cluster.as_ref().filter(|_| table == "installation") {

@@ -6,8 +6,9 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use auth_service::AuthService;
-use auth_service_contract::{Auth, CloudAccess, CredentialId, Credentials, NewSecret, People, Role};
+use auth_service_contract::{
+    AccessTokens, Auth, CloudAccess, CredentialId, Credentials, NewSecret, PersonChange, Role,
+};
 use http::{Request, Response};
 use k8s_openapi::api::core::v1::Secret as KubernetesSecret;
 use kube::client::Body;
@@ -59,7 +60,12 @@ impl Used {
         let auth = AuthService::open(database.clone(), keys()).await.unwrap();
         let by = Actor::KubeOpera;
         auth.add_user(&by, &"ada".parse().unwrap(), Role::Operator, &Secret::new(PASSWORD)).await.unwrap();
-        auth.log_in("ada", &Secret::new(PASSWORD), "10.0.0.7").await.unwrap();
+        let ada = auth.log_in("ada", &Secret::new(PASSWORD), "10.0.0.7").await.unwrap().user.id;
+        let tomorrow = Timestamp::now() + jiff::SignedDuration::from_hours(24);
+        auth.make_token(&by, ada, &"Script".parse().unwrap(), tomorrow).await.unwrap();
+        let grace = auth.add_user(&by, &"grace".parse().unwrap(), Role::Viewer, &Secret::new(PASSWORD)).await.unwrap();
+        let disable = PersonChange { is_disabled: Some(true), ..PersonChange::default() };
+        auth.change_user(&by, grace.user.id, disable).await.unwrap();
         let secret = NewSecret::AwsAccessKey {
             access_key_id: Secret::new("AKIACANARY0KEY0ID0WX"),
             secret_access_key: Secret::new("CANARYsecret/access+key0123456789ABCDEFG"),
@@ -115,7 +121,12 @@ async fn moves(from: &str, to: &str, folder: &Path) {
         assert_eq!(rows, rows_of(&used.database, table).await, "{table}");
         assert!(!rows.is_empty(), "{table}");
     }
-    assert!(rows_of(&target, "sessions").await.is_empty(), "a session came back");
+    for table in ["sessions", "access_tokens"] {
+        assert_eq!(rows_of(&used.database, table).await.len(), 1, "{table}");
+        assert!(rows_of(&target, table).await.is_empty(), "{table} came back");
+    }
+    let told = who_may_log_in(&target, keys()).await.unwrap();
+    assert!(told.contains("then: ada. Disable"), "{told}");
     audit_log::verify(target.clone(), None).await.unwrap();
     let auth = AuthService::open(target.clone(), keys()).await.unwrap();
     auth.log_in("ada", &Secret::new(PASSWORD), "10.0.0.7").await.unwrap();
