@@ -7,6 +7,7 @@ mod audit;
 mod catalogue;
 mod conformance;
 mod connect;
+mod context_names;
 mod create;
 mod credentials;
 mod cross_site;
