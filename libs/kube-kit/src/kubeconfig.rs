@@ -113,7 +113,8 @@ impl Kubeconfig {
         };
         let text = encoding::text(bytes).ok_or_else(|| malformed(" It is not text."))?;
         let file: File = serde_saphyr::from_str(text.reveal()).map_err(|error| {
-            malformed(&error.location().map_or_else(String::new, |at| format!(" Look at line {}.", at.line())))
+            let look = |at: serde_saphyr::Location| format!(" Look at line {}, column {}.", at.line(), at.column());
+            malformed(&error.location().map_or_else(String::new, look))
         })?;
         Ok(Self(file))
     }

@@ -64,13 +64,18 @@ fn shown(params: &CertificateParams, by: &Authority) -> Shown {
 }
 
 fn kubeconfig(server: &str, authorities: &[String]) -> ValidKubeconfig {
+    kubeconfig_with(server, authorities, "")
+}
+
+/// With a further line about the cluster.
+fn kubeconfig_with(server: &str, authorities: &[String], line: &str) -> ValidKubeconfig {
     let authority = match authorities {
         [] => String::new(),
         some => format!("certificate-authority-data: {}", STANDARD.encode(some.concat())),
     };
     let file = format!(
         "current-context: a\ncontexts:\n- name: a\n  context: {{cluster: c, user: u}}\nclusters:\n- name: c\n  cluster:\n    \
-         server: {server}\n    {authority}\nusers:\n- name: u\n  user:\n    token: CANARY\n"
+         server: {server}\n    {authority}\n    {line}\nusers:\n- name: u\n  user:\n    token: CANARY\n"
     );
     ValidKubeconfig::parse(&Secret::new(file), HERE).unwrap()
 }
@@ -78,6 +83,11 @@ fn kubeconfig(server: &str, authorities: &[String]) -> ValidKubeconfig {
 /// What is seen of a server at `host`, a name or address of this machine, by who has `authorities` in the kubeconfig: its
 /// version, or reason and message.
 async fn seen(host: &str, server: Shown, authorities: &[String]) -> Result<String, (String, String)> {
+    seen_with(host, server, authorities, "").await
+}
+
+/// By who has this further line about the cluster.
+async fn seen_with(host: &str, server: Shown, authorities: &[String], line: &str) -> Result<String, (String, String)> {
     let _ = aws_lc_rs::default_provider().install_default();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(server.key.serialize_der()));
     let config = ServerConfig::builder().with_no_client_auth().with_single_cert(server.chain, key).unwrap();
@@ -95,7 +105,8 @@ async fn seen(host: &str, server: Shown, authorities: &[String]) -> Result<Strin
         connection.shutdown().await.unwrap();
     });
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-    let client = kubeconfig(&format!("https://{host}:{port}"), authorities).client(Limits::default()).unwrap();
+    let kubeconfig = kubeconfig_with(&format!("https://{host}:{port}"), authorities, line);
+    let client = kubeconfig.client(Limits::default()).unwrap();
     let version = client.apiserver_version().await;
     serving.abort();
     version.map(|version| version.git_version).map_err(|error| {
@@ -129,6 +140,21 @@ async fn a_certificate_for_another_name_says_which_names_it_has() {
              2001:db8::7, *.prod.acme.com. Use one of these, or give one of them as tls-server-name.",
             "{host}"
         );
+    }
+}
+
+#[tokio::test]
+async fn the_name_that_the_kubeconfig_gives_the_server_is_the_one_that_the_certificate_must_have() {
+    let root = authority(named("root"));
+    for (given, taken) in [("api.acme.com", true), ("10.0.0.7", true), ("other.acme.com", false)] {
+        let server = shown(&leaf(&["api.acme.com", "10.0.0.7"]), &root);
+
+        let seen = seen_with("127.0.0.1", server, &[root.pem()], &format!("tls-server-name: {given}")).await;
+
+        match seen {
+            Ok(version) => assert!(taken && version == "v1.34.4", "{given}"),
+            Err((reason, _)) => assert!(!taken && reason == "TLSVerificationFailed", "{given}: {reason}"),
+        }
     }
 }
 

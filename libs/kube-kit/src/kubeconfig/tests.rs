@@ -284,6 +284,56 @@ fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
 }
 
 #[test]
+fn of_a_file_that_cannot_be_read_the_place_is_told_and_nothing_that_stands_there() {
+    // The reader stops at what it cannot read, in line 15, or at the last thing that it could.
+    for after in ["    as: [CANARY", "\ttoken: CANARY", "    as: \"CANARY", "    token: CANARY"] {
+        let problem = parse(&format!("{}{after}\n", kubeconfig(SERVER, TOKEN_LINE))).unwrap_err();
+        let place = problem.message.split_once("Look at line ").unwrap().1.split_once('.').unwrap().0;
+        assert!(["14, column", "15, column", "16, column"].iter().any(|near| place.starts_with(near)), "{problem}");
+        assert!(!problem.to_string().contains("CANARY"), "{problem}");
+    }
+}
+
+/// kubectl, too, prefers the token. With both, whoever revokes one of them would think that access has ended.
+#[test]
+fn of_a_token_and_a_certificate_only_the_token_is_used_or_kept_for_use() {
+    let both = format!("{TOKEN_LINE}\nclient-certificate-data: Y2VydA==\nclient-key-data: a2V5");
+
+    let valid = parse(&kubeconfig(SERVER, &both)).unwrap();
+
+    assert_eq!(valid.token().map(Secret::reveal), Some("CANARY"));
+    assert!(!valid.minified().reveal().contains("client-"));
+    let config = valid.config().unwrap();
+    assert!(config.auth_info.client_certificate_data.is_none() && config.auth_info.client_key_data.is_none());
+}
+
+#[test]
+fn garbage_in_a_secret_is_told_with_the_secret_and_not_quoted() {
+    use std::collections::BTreeMap;
+
+    use k8s_openapi::ByteString;
+
+    let good = kubeconfig(SERVER, TOKEN_LINE);
+    let data = |entries: &[(&str, &[u8])]| -> BTreeMap<_, _> {
+        entries.iter().map(|(key, bytes)| ((*key).to_owned(), ByteString(bytes.to_vec()))).collect()
+    };
+    for (data, reason) in [
+        (data(&[]), "KubeconfigMissing"),
+        (data(&[("config", good.as_bytes())]), "KubeconfigMissing"),
+        (data(&[("kubeconfig", b"")]), "KubeconfigRefused"),
+        (data(&[("kubeconfig", b"\xc3\x28CANARY")]), "KubeconfigRefused"),
+        (data(&[("kubeconfig", b"[CANARY")]), "KubeconfigRefused"),
+        (data(&[("kubeconfig", good.as_bytes()), ("context", b"CANARY")]), "KubeconfigRefused"),
+    ] {
+        let trouble = ValidKubeconfig::in_secret("Secret a/b", &data, KubeconfigOptions::default()).unwrap_err();
+        assert_eq!((trouble.kind, trouble.reason.as_str()), (vocabulary::TroubleKind::Rejected, reason));
+        assert!(trouble.message.contains("Secret a/b") && !trouble.message.contains("CANARY"), "{trouble}");
+    }
+    let as_cluster_api_writes_it = data(&[("value", good.as_bytes())]);
+    assert!(ValidKubeconfig::in_secret("Secret a/b", &as_cluster_api_writes_it, KubeconfigOptions::default()).is_ok());
+}
+
+#[test]
 fn the_part_that_is_used_is_a_kubeconfig_of_its_own() {
     let cluster = format!("{SERVER}\ntls-server-name: api.internal\ncertificate-authority-data: Y2E=");
     let text = format!("{}- name: other\n  user:\n    token: OTHER\n", kubeconfig(&cluster, TOKEN_LINE));
