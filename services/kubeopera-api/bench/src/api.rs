@@ -1,6 +1,9 @@
 //! The API as a client sees it.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, ensure};
 use reqwest::{Method, StatusCode};
@@ -31,6 +34,17 @@ impl Caller {
     pub(crate) fn new(address: &str, token: &str) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build()?;
         Ok(Self { http, base: format!("http://{address}"), token: token.to_owned() })
+    }
+
+    /// The same who opens a connection for each request.
+    pub(crate) fn on_new_connections(&self) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).pool_max_idle_per_host(0).build()?;
+        Ok(Self { http, base: self.base.clone(), token: self.token.clone() })
+    }
+
+    /// Where the API listens.
+    pub(crate) fn address(&self) -> anyhow::Result<SocketAddr> {
+        self.base.trim_start_matches("http://").parse().context("the API listens at no address")
     }
 
     /// Sends a request, as JSON if it has a body. An answer that is an error of the server is none.

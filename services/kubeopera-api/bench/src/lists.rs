@@ -68,11 +68,26 @@ pub(crate) async fn measure(api: &Api, folder: &Path) -> anyhow::Result<()> {
         found.push(api.caller.get(&format!("/api/v1/clusters?q=9{:02}&phase=Ready", number % 100)).await?.took);
     }
     times("page of what a filter of name and phase finds", &mut found, Some(15.0));
+    as_a_browser(api).await?;
     known(api).await?;
     let plainly = plainly(folder).await?;
     figure("reading all records and writing them as JSON, p50", milliseconds(plainly), "ms", None);
     let ratio = plainly.as_secs_f64() / percentile(&mut all, 50).as_secs_f64();
     figure("… so many times as long as a page over HTTP", ratio, "×", None);
+    Ok(())
+}
+
+/// The page that the dashboard begins with, which goes to a browser compressed.
+async fn as_a_browser(api: &Api) -> anyhow::Result<()> {
+    let path = "/api/v1/clusters?limit=100";
+    let (mut took, mut size) = (Vec::new(), 0);
+    for _ in 0..PAGES {
+        let answer = api.caller.send(Method::GET, path, None, Some(("accept-encoding", "gzip"))).await?;
+        ensure!(answer.body.starts_with(&[0x1f, 0x8b]), "the page is not compressed");
+        took.push(answer.took);
+        size = answer.body.len();
+    }
+    times(&format!("page of 100 as a browser gets it, compressed to {} KB", size / 1000), &mut took, Some(15.0));
     Ok(())
 }
 

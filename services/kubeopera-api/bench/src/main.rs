@@ -11,6 +11,7 @@
 mod api;
 mod clusters;
 mod connect;
+mod crowd;
 mod kubeconfigs;
 mod lists;
 mod multi;
@@ -61,5 +62,5 @@ async fn lists_and_connects(count: usize) -> anyhow::Result<()> {
     lists::measure(&api, folder.path()).await?;
     connect::measure(&api, &cluster).await?;
     api.tell_memory(Some(128.0));
-    Ok(())
+    crowd::measure(&api).await
 }
