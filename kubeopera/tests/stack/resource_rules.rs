@@ -197,6 +197,12 @@ async fn the_api_server_and_kubeopera_judge_every_example_alike() {
         }
     }
     assert!(disagreements.is_empty(), "\n{}", disagreements.join("\n"));
+
+    // What the forms of the dashboard show is taken as it stands. KubeOpera's own judgement of it is among the unit tests.
+    let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../web/tests/unit/manifests");
+    let apply = ["apply", "--dry-run=server", "--validate=strict", "--filename", shown];
+    let taken = stack::run(cluster.kubectl().args(apply)).await.unwrap();
+    assert!(taken.lines().count() >= 8 && taken.lines().all(|line| line.ends_with("(server dry run)")), "{taken}");
 }
 
 #[tokio::test]

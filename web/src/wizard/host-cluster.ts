@@ -34,6 +34,7 @@ interface HostCluster {
 /** The resource as YAML. Every text is in double quotes, which JSON and YAML have in common. */
 export function hostClusterOf({ id, name, mode, provider, region, own, place, described }: HostCluster): string {
   const given = (text: string, rule: (text: string) => true | string) => (rule(text) === true ? text : undefined)
+  const [email, username] = [given(described.admin_email, rules.email), given(described.admin_username, rules.username)]
   return document({
     apiVersion: 'kubeopera.io/v1alpha1',
     kind: 'HostCluster',
@@ -53,8 +54,9 @@ export function hostClusterOf({ id, name, mode, provider, region, own, place, de
       gitOpsPath: orExample(described.git_path, rules.gitPath, `fluxcd/clusters/${name}`),
       gitCredentialsSecretRef: place.credentials_secret,
       domain: given(described.domain, rules.domain),
-      adminEmail: given(described.admin_email, rules.email),
-      adminUsername: given(described.admin_username, rules.username),
+      // One without the other is no administrator.
+      adminEmail: username && email,
+      adminUsername: email && username,
     },
   })
 }

@@ -1,23 +1,8 @@
 import { Discovered } from '@/clusters/get-started'
 import { RegisterButton } from '@/clusters/register-button'
 import { Command } from '@/ui/command'
-import { emptyEnvironment } from './environment-fields'
 import { Equivalent } from './equivalent'
-import { applied, hostClusterOf, type TreePlace } from './host-cluster'
-
-/** A HostCluster that names no kubeconfig is the cluster its controller runs on. */
-const registerCommand = (place: TreePlace, id: string) =>
-  applied(
-    hostClusterOf({
-      id,
-      name: 'kubeopera-host',
-      mode: 'connect_existing',
-      provider: 'unknown',
-      region: 'unknown',
-      place,
-      described: emptyEnvironment,
-    }),
-  )
+import { registerCommand } from './register-manifest'
 
 export function RegisterWay() {
   return (

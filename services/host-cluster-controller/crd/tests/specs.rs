@@ -109,3 +109,22 @@ fn every_problem_is_named_at_once() {
     let both = with(with(connected(), "/spec/domain", json!("x")), "/spec/region", json!("X"));
     assert_eq!(problems(&both), ["spec.region", "spec.domain"]);
 }
+
+#[test]
+fn every_resource_that_a_form_of_the_dashboard_shows_is_acceptable() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../web/tests/unit/manifests");
+    let mut modes = std::collections::BTreeSet::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let written: Value = serde_saphyr::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let resource: HostCluster = serde_json::from_value(written.clone()).unwrap();
+        let read = serde_json::to_value(&resource).unwrap();
+        assert_eq!(read, written, "{}: a field that no HostCluster has", path.display());
+        if let Err(problems) = ValidSpec::of(&resource) {
+            panic!("{}: {problems:?}", path.display());
+        }
+        modes.insert(written["spec"]["mode"].as_str().unwrap().to_owned());
+    }
+    let all = ["connect_existing", "provision_eks", "provision_gke", "provision_vanilla"];
+    assert!(modes.iter().eq(all), "{modes:?}");
+}
