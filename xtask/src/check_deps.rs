@@ -143,7 +143,10 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
     ("audit-log", &["testkit-postgres"]),
     ("auth-service", &["testkit-moto", "testkit-oidc", "testkit-postgres"]),
     ("k8s-monitor", &["stack", "testkit-bench", "testkit-hostile-api-server"]),
-    ("kubeopera-api", &["auth-service", "testkit-log", "testkit-oidc", "testkit-postgres"]),
+    (
+        "kubeopera-api",
+        &["auth-service", "testkit-hostile-api-server", "testkit-log", "testkit-oidc", "testkit-postgres"],
+    ),
     ("host-cluster-controller", &["stack"]),
     ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres", "testkit-terraform"]),
 ];

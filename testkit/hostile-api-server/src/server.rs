@@ -149,6 +149,11 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Its port at 127.0.0.1.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Follows another script from the next request on.
     pub fn follow(&self, script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         *self.shared.script.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(script);

@@ -1,93 +1,32 @@
 //! Clusters at addresses instead of names, over real TLS, and where addresses may lead.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use http::{Request, StatusCode};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use hyper_util::rt::TokioIo;
+use http::StatusCode;
 use kube_kit::KubeconfigOptions;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        ServerConfig,
-        crypto::aws_lc_rs,
-        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
-    },
-};
-use tokio_util::task::AbortOnDropHandle;
 
-use super::{World, elsewhere::kubeconfig, kubernetes::ApiServer, on_both_databases};
+use super::{World, elsewhere::kubeconfig, kubernetes::ApiServer, listening::Listening, on_both_databases};
 use crate::{app::OverTheNetwork, resources::relay::relay_what_is_due};
 
 on_both_databases! {
     a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_fails_leaves_nothing
+    two_clusters_whose_users_have_one_name_are_each_shown_their_own_credential
     an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_nobody_is_called
 }
 
 const CONNECT: &str = "/api/v1/clusters/connect";
 const CHECK: &str = "/api/v1/clusters/kubeconfig-check";
 
-/// A cluster's API server on a port of its own, which shows a certificate for `name`.
-struct Listening {
-    port: u16,
-    authority: String,
-    _serving: AbortOnDropHandle<()>,
-}
-
-impl Listening {
-    async fn at(address: IpAddr, name: &str, server: &ApiServer) -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let leaf = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-        let _ = aws_lc_rs::default_provider().install_default();
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let config = ServerConfig::builder().with_no_client_auth();
-        let tls = TlsAcceptor::from(Arc::new(config.with_single_cert(vec![leaf.der().clone()], key).unwrap()));
-        let listener = TcpListener::bind((address, 0)).await.unwrap();
-        let (port, client) = (listener.local_addr().unwrap().port(), server.client());
-        let serving = tokio::spawn(async move {
-            while let Ok((connection, _)) = listener.accept().await {
-                let (tls, client) = (tls.clone(), client.clone());
-                tokio::spawn(async move {
-                    let Ok(connection) = tls.accept(connection).await else { return };
-                    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-                        let client = client.clone();
-                        async move {
-                            let (parts, body) = request.into_parts();
-                            let body = body.collect().await.unwrap().to_bytes();
-                            client.send(Request::from_parts(parts, body.to_vec().into())).await
-                        }
-                    });
-                    let http = hyper::server::conn::http1::Builder::new();
-                    let _ = http.serve_connection(TokioIo::new(connection), service).await;
-                });
-            }
-        });
-        Self { port, authority: STANDARD.encode(authority.pem()), _serving: AbortOnDropHandle::new(serving) }
-    }
-
-    fn kubeconfig(&self, host: &str) -> Value {
-        let mut file = kubeconfig(&[("here", host)]);
-        file["clusters"][0]["cluster"] =
-            json!({"server": format!("https://{host}:{}", self.port), "certificate-authority-data": self.authority});
-        file
-    }
-}
+/// Servers of tests are on this machine.
+const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
 
 fn wanted(name: &str, kubeconfig: &Value) -> Value {
     json!({"name": name, "provider": "on-premises", "region": "berlin", "kubeconfig": kubeconfig.to_string()})
 }
 
 async fn a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_fails_leaves_nothing(world: World) {
-    let here = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
-    let world = world.reaching(Arc::new(OverTheNetwork), here);
+    let world = world.reaching(Arc::new(OverTheNetwork), HERE);
     let cookie = world.log_in("operator").await;
     for (at, (address, host)) in [("127.0.0.1", "127.0.0.1"), ("::1", "[0:0:0:0:0:0:0:1]")].into_iter().enumerate() {
         let server = ApiServer::of_cluster(&format!("uid-{at}"));
@@ -115,6 +54,24 @@ async fn a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_f
         assert!(names(world.api_server.secrets()).contains(&id.input_kubeconfig_secret().to_string()));
         assert!(names(world.api_server.resources()).contains(&id.to_string()));
         assert!(world.dump("clusters").await.concat().contains(&format!("uid-{at}")));
+    }
+}
+
+async fn two_clusters_whose_users_have_one_name_are_each_shown_their_own_credential(world: World) {
+    let world = world.reaching(Arc::new(OverTheNetwork), HERE);
+    let cookie = world.log_in("operator").await;
+    for name in ["one", "two"] {
+        let server = ApiServer::of_cluster(&format!("uid-{name}"));
+        let listening = Listening::at("127.0.0.1".parse().unwrap(), "127.0.0.1", &server).await;
+        let mut file = listening.kubeconfig("127.0.0.1");
+        file["users"] = json!([{"name": "admin", "user": {"token": format!("CANARY-{name}")}}]);
+        file["contexts"][0]["context"]["user"] = "admin".into();
+
+        let check = world.post(CHECK, &cookie, &json!({"kubeconfig": file.to_string()})).await;
+        let connected = world.post(CONNECT, &cookie, &wanted(name, &file)).await;
+
+        assert_eq!((check.status, connected.status), (StatusCode::OK, StatusCode::CREATED), "{connected:?}");
+        assert_eq!(listening.credentials(), [format!("Bearer CANARY-{name}")]);
     }
 }
 

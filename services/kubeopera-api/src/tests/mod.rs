@@ -21,6 +21,7 @@ mod hostile;
 mod installation;
 mod kubeconfig_check;
 mod kubernetes;
+mod listening;
 mod lists;
 mod metrics;
 mod monitor;
@@ -44,6 +45,7 @@ mod sessions;
 mod single_sign_on;
 mod surface;
 mod tokens;
+mod unfriendly;
 mod world;
 
 use world::World;
