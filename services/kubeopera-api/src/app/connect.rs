@@ -6,7 +6,7 @@
 
 use host_cluster_controller_crd::Mode;
 use kube_kit::{Discovery, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, ValidKubeconfig};
-use vocabulary::{ClusterId, Provider, Region};
+use vocabulary::{ClusterId, Provider, Region, Trouble};
 
 use super::{
     Caller, Platform, doctor,
@@ -63,9 +63,12 @@ impl Platform {
         let (kubeconfig, given) = wanted.usable(self.kubeconfigs)?;
         let mut record = self.record_of(id, wanted).await?;
         refuse_what_is_taken(&self.db, &record).await?;
-        let discovery = self.look_through(&kubeconfig).await?;
+        // What is read here is there by the time the cluster has answered.
+        let (discovery, registry) = tokio::join!(self.look_through(&kubeconfig), self.registry_secret_of(id, wanted));
+        let discovery = discovery?;
         self.refuse_known(id, &discovery).await?;
         record.kube_system_uid = Some(discovery.uid);
+        record.spec.registry_pull_secret_ref = registry?;
         let kept = input_kubeconfig::keep(&self.client, id, &given).await?;
         if kept == Kept::Another {
             return Err(AppError::KeyReused);
@@ -130,11 +133,15 @@ impl Platform {
             kubeconfig_secret: Some(id.input_kubeconfig_secret()),
             provisioning: None,
         };
-        let mut record = self.record(id, &wanted.described, joining).await?;
-        if wanted.registry.is_some() {
-            record.spec.registry_pull_secret_ref = Some(id.registry_pull_secret());
+        self.record(id, &wanted.described, joining).await
+    }
+
+    /// The Secret with the cluster's registry credential: its own, or what is set for the platform.
+    async fn registry_secret_of(&self, id: ClusterId, wanted: &Wanted) -> Result<Option<String>, Trouble> {
+        match wanted.registry {
+            Some(_) => Ok(Some(id.registry_pull_secret())),
+            None => self.registry_secret(id).await,
         }
-        Ok(record)
     }
 }
 

@@ -83,6 +83,7 @@ impl Platform {
         let accepted = wanted.size.accepted(Some(&wanted.described.name))?;
         let mut record = self.record_to_create(id, &wanted, &accepted, String::new()).await?;
         refuse_what_is_taken(&self.db, &record).await?;
+        record.spec.registry_pull_secret_ref = self.registry_secret(id).await?;
         self.spend(caller, Action::TryToCreate, self.allowances.creates).await?;
         let credential = self.credential_for(caller, id, accepted.region.cloud, wanted.credential).await?;
         self.auth.bind(&caller.actor(), credential, id).await.map_err(no_such_credential)?;

@@ -139,10 +139,16 @@ impl Platform {
         if let Some(record) = clusters::by_kube_system_uid(&self.db, uid).await? {
             return Ok(Some(Known::connected(&record)));
         }
-        let own = tokio::time::timeout(LOOK_WITHIN, kube_kit::cluster_uid(&self.client)).await;
-        let own =
-            own.map_err(|_| Trouble::transient("Timeout", "KubeOpera's own API server did not answer in time."))?;
-        Ok((own? == uid).then_some(Known::Host))
+        Ok((self.own_uid().await? == uid).then_some(Known::Host))
+    }
+
+    /// UID of the cluster that KubeOpera runs on. As long as this process lives, that is one and the same.
+    async fn own_uid(&self) -> Result<&str, Trouble> {
+        let read = async {
+            let uid = tokio::time::timeout(LOOK_WITHIN, kube_kit::cluster_uid(&self.client)).await;
+            uid.map_err(|_| Trouble::transient("Timeout", "KubeOpera's own API server did not answer in time."))?
+        };
+        self.own_uid.get_or_try_init(|| read).await.map(String::as_str)
     }
 }
 

@@ -37,7 +37,7 @@ use k8s_monitor_contract::Monitor;
 use kube::Client;
 use kube_kit::{KubeconfigOptions, Leadership};
 use sea_orm::{DatabaseConnection, DbErr};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::sync::CancellationToken;
 use vocabulary::ClusterId;
 
@@ -63,6 +63,8 @@ pub(crate) struct Platform {
     pub(crate) db: DatabaseConnection,
     /// Client for the cluster that holds the HostCluster resources.
     pub(crate) client: Client,
+    /// UID of that cluster, once somebody had to know it.
+    own_uid: OnceCell<String>,
     pub(crate) auth: Arc<dyn Authority>,
     /// The way to clusters that people bring a kubeconfig for.
     pub(crate) elsewhere: Arc<dyn Elsewhere>,
@@ -104,6 +106,7 @@ impl Platform {
         Self {
             db,
             client,
+            own_uid: OnceCell::new(),
             auth,
             elsewhere: Arc::new(OverTheNetwork),
             kubeconfigs: KubeconfigOptions::default(),

@@ -6,7 +6,7 @@ use sea_orm::ConnectionTrait;
 use service_kit::database::{begin_write, is_conflict, is_unique_violation, take_turn};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-use vocabulary::{AdminUsername, ClusterId, ClusterLabels, ClusterName, Domain, Email, GitPath};
+use vocabulary::{AdminUsername, ClusterId, ClusterLabels, ClusterName, Domain, Email, GitPath, Trouble};
 
 use super::{Caller, Platform, doctor};
 use crate::{
@@ -50,12 +50,11 @@ pub(crate) struct Joined {
 }
 
 impl Platform {
-    /// The record that a new cluster gets.
+    /// The record that a new cluster gets, but for what it says of a registry: see [`Platform::registry_secret`].
     pub(super) async fn record(&self, id: ClusterId, of: &Described, joining: Joining) -> Result<Record, AppError> {
         let repository = self.git_repository(&self.db).await?;
         let git_path = of.git_path.clone().unwrap_or_else(|| GitPath::of_cluster(&of.name));
         let administrator = of.administrator.as_ref();
-        let has_registry = registry_pull::setting(&self.client).await?.credential.is_some();
         let spec = HostClusterSpec {
             cluster_id: id.to_string(),
             mode: joining.mode,
@@ -68,7 +67,7 @@ impl Platform {
             git_ops_path: git_path.to_string(),
             git_credentials_secret_ref: repository.credentials_secret.to_string(),
             domain: of.domain.as_ref().map(ToString::to_string),
-            registry_pull_secret_ref: has_registry.then(|| id.registry_pull_secret()),
+            registry_pull_secret_ref: None,
             admin_email: administrator.map(|(email, _)| email.to_string()),
             admin_username: administrator.map(|(_, username)| username.to_string()),
         };
@@ -83,6 +82,12 @@ impl Platform {
             labels: ClusterLabels::new(),
             revision: 0,
         })
+    }
+
+    /// The Secret with the registry credential that a new cluster gets, if one is set for the platform.
+    pub(super) async fn registry_secret(&self, id: ClusterId) -> Result<Option<String>, Trouble> {
+        let setting = registry_pull::setting(&self.client).await?;
+        Ok(setting.credential.is_some().then(|| id.registry_pull_secret()))
     }
 
     /// Takes a cluster on record and has its resource made. `false` if it was on record before.

@@ -233,4 +233,5 @@ async fn of_many_contexts_only_some_are_called_and_the_others_when_they_are_aske
     assert_eq!(one["contexts"].as_array().unwrap().len(), 1);
     assert_eq!(one["contexts"][0]["verdict"], "usable");
     assert_eq!(none.code(), "kubeconfig_unresolved_reference");
+    assert_eq!(world.api_server.requests(), 1, "which cluster KubeOpera runs on is asked once for all of them");
 }
