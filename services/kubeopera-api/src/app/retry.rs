@@ -26,14 +26,15 @@ impl Platform {
         let now = Timestamp::now();
         let asked = serde_json::json!({"metadata": {"annotations": {ANNOTATION_RETRY_REQUESTED: now.to_string()}}});
         let params = PatchParams { field_manager: Some("kubeopera-api".to_owned()), ..PatchParams::default() };
-        let ask = async {
+        // In a box, as what it waits for is large.
+        let ask = Box::pin(async {
             match resources(&self.client).patch(&id.to_string(), &params, &Patch::Merge(asked)).await {
                 Ok(_) => Ok(()),
                 // What is to be tried again is to make the resource.
                 Err(error) if is_not_found(&error) => Ok(outbox::ask(&self.db, id, now).await?),
                 Err(error) => Err(trouble(Attempt("ask for another attempt"), &error).into()),
             }
-        };
+        });
         self.told(caller, Action::RetryCluster, id, ask).await?;
         self.outbox_filled.notify_one();
         self.look_at(id).await?.ok_or(AppError::NoSuchCluster)
