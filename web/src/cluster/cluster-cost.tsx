@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ClusterMonitor } from '@/api/model'
 import { Unknown } from '@/clusters/unknown'
-import { dollars, dollarsAndCents } from '@/format/numbers'
+import { dollars, dollarsAndCents, grouped } from '@/format/numbers'
 import { Nothing } from '@/ui/rows'
 import { Section } from '@/ui/section'
 import type { PartProps } from './monitored'
@@ -34,7 +34,7 @@ function Priced({ cost: { total, items, not_priced: missing, source } }: { cost:
         <ul aria-label="What is priced" className="mt-3 divide-y divide-line border-line border-t">
           {items.map(({ kind, what, count, each, monthly, basis }) => (
             <Line key={`${kind} ${what} ${basis} ${each}`} what={what} sum={dollars(monthly)}>
-              {count.toLocaleString()} × {dollarsAndCents(each)}, {basis}
+              {grouped(count)} × {dollarsAndCents(each)}, {basis}
             </Line>
           ))}
         </ul>
@@ -44,7 +44,7 @@ function Priced({ cost: { total, items, not_priced: missing, source } }: { cost:
           <h3 className="mt-4 font-medium text-ui">Not priced</h3>
           <ul aria-label="Not priced" className="mt-1 divide-y divide-line">
             {missing.map(({ kind, what, count, reason }) => (
-              <Line key={`${kind} ${what} ${reason}`} what={`${count.toLocaleString()} × ${what}`} sum={<Unknown />}>
+              <Line key={`${kind} ${what} ${reason}`} what={`${grouped(count)} × ${what}`} sum={<Unknown />}>
                 {reason}
               </Line>
             ))}

@@ -1,6 +1,7 @@
 import { CircleHelp } from 'lucide-react'
 import type { ClusterMonitor } from '@/api/model'
 import { HealthRing } from '@/clusters/health-ring'
+import { grouped } from '@/format/numbers'
 import { Nothing } from '@/ui/rows'
 import { Section } from '@/ui/section'
 import { Sentences } from '@/ui/sentences'
@@ -31,7 +32,7 @@ function Score({ health }: { health: Health }) {
     <div className="flex items-center gap-4">
       <HealthRing health={health} />
       <p>
-        <span className="font-semibold tabular-nums">{health.score.toLocaleString()}</span> of 100, {health.colour}.
+        <span className="font-semibold tabular-nums">{grouped(health.score)}</span> of 100, {health.colour}.
         <span className="block text-fg-3 text-ui">
           {health.deductions.length === 0
             ? 'Nothing costs points.'
@@ -42,7 +43,7 @@ function Score({ health }: { health: Health }) {
   )
 }
 
-const points = (amount: number) => `${amount.toLocaleString()} ${amount === 1 ? 'point' : 'points'}`
+const points = (amount: number) => `${grouped(amount)} ${amount === 1 ? 'point' : 'points'}`
 
 function Deductions({ health: { deductions } }: { health: Health }) {
   if (deductions.length === 0) return null
@@ -51,7 +52,7 @@ function Deductions({ health: { deductions } }: { health: Health }) {
       {deductions.map(({ penalty, object, points: lost, message }) => (
         <li key={`${penalty} ${object ? objectName(object) : ''}`} className="flex gap-4 py-2.5">
           <span className="w-10 shrink-0 text-right font-semibold text-bad-fg tabular-nums">
-            <span aria-hidden>−{lost.toLocaleString()}</span>
+            <span aria-hidden>−{grouped(lost)}</span>
             <span className="sr-only">{points(lost)} lost: </span>
           </span>
           <span className="min-w-0 [overflow-wrap:anywhere]">

@@ -2,6 +2,7 @@ import clsx from 'clsx'
 import { Info, RotateCw, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import type { ClusterEvent, ClusterMonitor } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
 import { Notice } from '@/ui/notice'
@@ -33,7 +34,7 @@ export function RecentEvents({ events, about, isReading, onReadAgain }: RecentEv
             <span className="block">
               By last occurrence.
               {more > 0 &&
-                ` The latest ${items.length.toLocaleString()}: ${more.toLocaleString()} more are in the cluster, or came faster than they were read.`}
+                ` The latest ${grouped(items.length)}: ${grouped(more)} more are in the cluster, or came faster than they were read.`}
             </span>
           )}
         </>
@@ -57,7 +58,7 @@ export function RecentEvents({ events, about, isReading, onReadAgain }: RecentEv
           ))}
           {shown.length < items.length && (
             <li className="px-5 py-3">
-              <Button onClick={() => setAll(true)}>Show all {items.length.toLocaleString()}</Button>
+              <Button onClick={() => setAll(true)}>Show all {grouped(items.length)}</Button>
             </li>
           )}
         </Rows>
@@ -83,7 +84,7 @@ function Event({ kind, reason, object, message, count, last_seen: last, first_se
           <p className="text-fg-3 text-xs tabular-nums">
             {count > 1 && (
               <>
-                {count.toLocaleString()} times
+                {grouped(count)} times
                 {first && (
                   <>
                     {' since '}

@@ -2,7 +2,7 @@ import { Link, useLocation } from '@tanstack/react-router'
 import clsx from 'clsx'
 import { memo, useEffect, useRef } from 'react'
 import type { Cluster } from '@/api/model'
-import { dollars, percent } from '@/format/numbers'
+import { dollars, grouped, percent } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { cardClass } from '@/ui/card'
 import { Cell } from '@/ui/cell'
@@ -151,7 +151,7 @@ function Health({ health }: { health: NonNullable<Cluster['health']> }) {
   return (
     <span
       className={clsx('font-semibold', healthInk[health.colour])}
-      title={`${health.score.toLocaleString()} of 100, ${health.colour}`}
+      title={`${grouped(health.score)} of 100, ${health.colour}`}
     >
       {Math.round(health.score)}
     </span>

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { lazy, Suspense, useDeferredValue, useMemo } from 'react'
+import { lazy, Suspense, useEffect, useMemo } from 'react'
+import { grouped } from '@/format/numbers'
 import { Staleness } from '@/live/staleness'
 import { ProblemState } from '@/shell/page-states'
 import { Button, buttonClass } from '@/ui/button'
@@ -17,12 +18,15 @@ import { arranged, type FleetView, usualLayout } from './fleet-view'
 import { GetStarted } from './get-started'
 import { useFleet } from './use-fleet'
 
-const ClusterTable = lazy(() => import('./cluster-table'))
+const loadTable = () => import('./cluster-table')
+const ClusterTable = lazy(loadTable)
 
 export function ClustersPage({ view }: { view: FleetView }) {
   const query = useFleet()
   const { data: fleet, error } = query
   const empty = fleet?.items.length === 0
+  // Many clusters are shown in the table: it comes while they do.
+  useEffect(() => void loadTable().catch(() => {}), [])
   return (
     <>
       <PageHeader
@@ -57,17 +61,15 @@ function Clusters({ fleet: { items }, view }: { fleet: Fleet; view: FleetView })
   const navigate = useNavigate()
   const change = (change: FleetView) =>
     void navigate({ to: '/clusters', search: { ...view, ...change }, replace: true, resetScroll: false })
-  // Typing stays quick however many clusters there are.
-  const shown = useDeferredValue(view)
-  const clusters = useMemo(() => arranged(items, shown), [items, shown])
+  const clusters = useMemo(() => arranged(items, view), [items, view])
   const layout = view.view ?? usualLayout(items.length)
   return (
     <>
       <ClustersToolbar clusters={items} view={view} layout={layout} onChange={change} />
       <p role="status" className="mt-3 mb-3 text-fg-3 text-ui tabular-nums">
         {clusters.length === items.length
-          ? `${items.length.toLocaleString()} ${items.length === 1 ? 'cluster' : 'clusters'}`
-          : `${clusters.length.toLocaleString()} of ${items.length.toLocaleString()} clusters`}
+          ? `${grouped(items.length)} ${items.length === 1 ? 'cluster' : 'clusters'}`
+          : `${grouped(clusters.length)} of ${grouped(items.length)} clusters`}
       </p>
       {clusters.length === 0 ? (
         <div className="py-16 text-center">
@@ -80,7 +82,7 @@ function Clusters({ fleet: { items }, view }: { fleet: Fleet; view: FleetView })
           </Button>
         </div>
       ) : (
-        <Steady rows={clusters} asked={shown}>
+        <Steady rows={clusters} asked={view}>
           {(clusters) =>
             layout === 'list' ? (
               <Suspense>

@@ -2,6 +2,7 @@ import clsx from 'clsx'
 import { ArrowDownNarrowWide, ArrowUpNarrowWide, LayoutGrid, List, Search, X } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import type { Cluster } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { providerName } from '@/format/provider'
 import { buttonClass } from '@/ui/button'
 import {
@@ -171,7 +172,7 @@ function Phases({ clusters, phase, onChange }: PhasesProps) {
               isPressed ? 'bg-surface text-fg shadow-card ring-1 ring-line dark:bg-hover' : 'text-fg-2 hover:text-fg',
             )}
           >
-            {segment.name} <span className="text-fg-3 tabular-nums">{segment.count.toLocaleString()}</span>
+            {segment.name} <span className="text-fg-3 tabular-nums">{grouped(segment.count)}</span>
           </button>
         )
       })}

@@ -1,6 +1,7 @@
 import clsx from 'clsx'
 import { TriangleAlert } from 'lucide-react'
 import type { Cluster } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { Unknown } from './unknown'
 
 /** Text in the colour of a health score. */
@@ -13,7 +14,7 @@ export function NodesReady({ nodes }: { nodes: Cluster['nodes'] }) {
   return (
     <span className={clsx('inline-flex items-center gap-1', isShort && 'text-warn-fg')}>
       {isShort && <TriangleAlert aria-hidden className="size-3.5" />}
-      {nodes.ready.toLocaleString()}/{nodes.total.toLocaleString()}
+      {grouped(nodes.ready)}/{grouped(nodes.total)}
     </span>
   )
 }

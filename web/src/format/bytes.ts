@@ -1,3 +1,5 @@
+import { oneDecimal, whole } from './numbers'
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /** An amount of storage or memory in binary units: "512 B", "5.2 KiB", "64 GiB". */
@@ -8,6 +10,6 @@ export function bytes(amount: number): string {
     value /= 1024
     unit++
   }
-  const digits = unit === 0 || value >= 10 ? 0 : 1
-  return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })}\u00a0${units[unit]}`
+  const text = (unit === 0 || value >= 10 ? whole : oneDecimal)(value)
+  return `${text}\u00a0${units[unit]}`
 }

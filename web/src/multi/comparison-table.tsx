@@ -6,7 +6,7 @@ import type { MultiClusterRow } from '@/api/model'
 import { healthInk, NodesReady } from '@/clusters/figures'
 import { HostChip } from '@/clusters/host-chip'
 import { Unknown } from '@/clusters/unknown'
-import { dollars, percent } from '@/format/numbers'
+import { dollars, grouped, percent } from '@/format/numbers'
 import { providerName } from '@/format/provider'
 import { Ago } from '@/ui/ago'
 import { cardClass } from '@/ui/card'
@@ -177,7 +177,7 @@ const Row = memo(function Row({ row, index, heardAt }: RowProps) {
 
 function Health({ health }: { health: NonNullable<MultiClusterRow['health']> }) {
   return (
-    <span className={clsx('font-semibold', healthInk[health.colour])} title={`${health.score.toLocaleString()} of 100`}>
+    <span className={clsx('font-semibold', healthInk[health.colour])} title={`${grouped(health.score)} of 100`}>
       {Math.round(health.score)}
       <span className="sr-only"> of 100, {health.colour}</span>
     </span>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Boxes, RotateCw } from 'lucide-react'
 import type { MultiCluster, MultiClusterRow } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { useStream } from '@/live/live'
 import { Staleness } from '@/live/staleness'
 import { multiQuery, useRefresh } from '@/monitor/monitor'
@@ -86,7 +87,7 @@ function Silent({ rows }: { rows: MultiClusterRow[] }) {
       tone="warn"
       role="status"
       className="mt-5"
-      title={silent === 1 ? '1 cluster does not answer' : `${silent.toLocaleString()} clusters do not answer`}
+      title={silent === 1 ? '1 cluster does not answer' : `${grouped(silent)} clusters do not answer`}
     >
       What is shown of {silent === 1 ? 'it' : 'them'} is as it was. The nodes and the averages leave{' '}
       {silent === 1 ? 'it' : 'them'} out; the cost does not, as {silent === 1 ? 'it still costs' : 'they still cost'}.

@@ -3,7 +3,7 @@ import { Boxes, CircleDollarSign, Cpu, HeartPulse, type LucideIcon, Server } fro
 import type { ReactNode } from 'react'
 import type { MultiCluster } from '@/api/model'
 import { Unknown } from '@/clusters/unknown'
-import { dollars, percent } from '@/format/numbers'
+import { dollars, grouped, percent } from '@/format/numbers'
 import { Card } from '@/ui/card'
 import { Skeleton } from '@/ui/skeleton'
 import { standingNames, standings } from './standing'
@@ -12,7 +12,7 @@ import { standingNames, standings } from './standing'
 export function Summary({ summary: sum }: { summary: MultiCluster['summary'] }) {
   return (
     <dl aria-label="Summary" className={grid}>
-      <Figure icon={Boxes} name="Clusters" value={sum.total.toLocaleString()}>
+      <Figure icon={Boxes} name="Clusters" value={grouped(sum.total)}>
         <Bar parts={standingNames.map((standing) => ({ size: sum[standing], className: standings[standing].bar }))} />
         <span className="flex flex-wrap gap-x-3 gap-y-1">
           {standingNames
@@ -22,29 +22,25 @@ export function Summary({ summary: sum }: { summary: MultiCluster['summary'] }) 
               return (
                 <span key={standing} title={word} className={clsx('inline-flex items-center gap-1', ink)}>
                   <Icon aria-hidden className="size-3" />
-                  {sum[standing].toLocaleString()}
+                  {grouped(sum[standing])}
                   <span className="sr-only"> {word.toLowerCase()}</span>
                 </span>
               )
             })}
         </span>
       </Figure>
-      <Figure icon={HeartPulse} name="Healthy clusters" value={sum.healthy.toLocaleString()}>
+      <Figure icon={HeartPulse} name="Healthy clusters" value={grouped(sum.healthy)}>
         <Bar parts={[{ size: sum.healthy, className: 'bg-ok' }, { size: sum.total - sum.healthy }]} />
         of {countOf(sum.total)}
       </Figure>
-      <Figure
-        icon={Server}
-        name="Ready nodes"
-        value={sum.nodes_of > 0 ? sum.nodes.ready.toLocaleString() : <Unknown />}
-      >
+      <Figure icon={Server} name="Ready nodes" value={sum.nodes_of > 0 ? grouped(sum.nodes.ready) : <Unknown />}>
         <Bar
           parts={[
             { size: sum.nodes.ready, className: 'bg-ok' },
             { size: sum.nodes.total - sum.nodes.ready, className: 'bg-warn' },
           ]}
         />
-        {sum.nodes_of > 0 && `of ${sum.nodes.total.toLocaleString()}, `}
+        {sum.nodes_of > 0 && `of ${grouped(sum.nodes.total)}, `}
         {over('in', sum.nodes_of, sum.total)}
       </Figure>
       <Figure
@@ -71,16 +67,16 @@ export function Summary({ summary: sum }: { summary: MultiCluster['summary'] }) 
         <Bar parts={[{ size: sum.priced, className: 'bg-accent' }, { size: sum.not_priced }]} />
         {sum.not_priced === 0
           ? over('of', sum.priced, sum.total)
-          : `${over('of', sum.priced, sum.total)}, ${sum.not_priced.toLocaleString()} not or only partly priced`}
+          : `${over('of', sum.priced, sum.total)}, ${grouped(sum.not_priced)} not or only partly priced`}
       </Figure>
     </dl>
   )
 }
 
-const countOf = (clusters: number) => (clusters === 1 ? '1 cluster' : `${clusters.toLocaleString()} clusters`)
+const countOf = (clusters: number) => (clusters === 1 ? '1 cluster' : `${grouped(clusters)} clusters`)
 
 /** "over 3 of 4 clusters" */
-const over = (word: string, some: number, all: number) => `${word} ${some.toLocaleString()} of ${countOf(all)}`
+const over = (word: string, some: number, all: number) => `${word} ${grouped(some)} of ${countOf(all)}`
 
 const grid = 'mt-6 grid grid-cols-2 gap-4 md:grid-cols-3 xl:grid-cols-5'
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { MultiClusterRow } from '@/api/model'
 import { Unknown } from '@/clusters/unknown'
-import { cores, dollars, percent } from '@/format/numbers'
+import { cores, dollars, grouped, percent } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { Ago } from '@/ui/ago'
 import { StandingBadge } from './standing'
@@ -22,7 +22,7 @@ export function TileDetails({ row }: { row: MultiClusterRow }) {
       </div>
       {about.length > 0 && <p className="mt-0.5 text-fg-3 text-xs">{about.join(' · ')}</p>}
       <dl className="mt-3 grid gap-1.5 text-xs">
-        <Line name="Health">{health ? `${health.score.toLocaleString()} of 100` : <Unknown />}</Line>
+        <Line name="Health">{health ? `${grouped(health.score)} of 100` : <Unknown />}</Line>
         <Line name="Nodes ready">{nodes ? `${nodes.ready} of ${nodes.total}` : <Unknown />}</Line>
         <Line name="CPU">
           {cpu?.used != null ? (

@@ -5,6 +5,7 @@ import { byAttention, toneOf } from '@/clusters/phases'
 import { StatusBadge } from '@/clusters/status-badge'
 import { Unknown } from '@/clusters/unknown'
 import { useFleet } from '@/clusters/use-fleet'
+import { grouped } from '@/format/numbers'
 import { Staleness } from '@/live/staleness'
 import { ProblemState } from '@/shell/page-states'
 import { buttonClass } from '@/ui/button'
@@ -108,9 +109,9 @@ function Figure({ name, value, of }: { name: string; value: number | null; of?: 
     <Card className="px-5 py-4">
       <dt className="text-fg-3 text-ui">{name}</dt>
       <dd className="mt-1 font-semibold text-[1.625rem] tabular-nums leading-8 tracking-tight">
-        {value === null ? <Unknown /> : value.toLocaleString()}
+        {value === null ? <Unknown /> : grouped(value)}
         {value !== null && of !== undefined && (
-          <span className="ml-1.5 font-normal text-fg-3 text-sm tracking-normal">of {of.toLocaleString()}</span>
+          <span className="ml-1.5 font-normal text-fg-3 text-sm tracking-normal">of {grouped(of)}</span>
         )}
       </dd>
     </Card>

@@ -2,6 +2,7 @@ import { Link, type LinkProps, useMatchRoute } from '@tanstack/react-router'
 import clsx from 'clsx'
 import { Boxes, Grid2x2, LayoutDashboard, Settings } from 'lucide-react'
 import { useFailedClusters } from '@/clusters/clusters'
+import { grouped } from '@/format/numbers'
 import mark from '@/mark.svg'
 
 const places: { to: LinkProps['to']; label: string; icon: typeof Boxes; exact: boolean }[] = [
@@ -46,7 +47,7 @@ export function Navigation({ onLeave }: { onLeave?: () => void }) {
                   <span className="flex-1">{label}</span>
                   {to === '/clusters' && failed > 0 && (
                     <span className="rounded-full border border-bad-line bg-bad-bg px-1.5 py-px font-semibold text-2xs text-bad-fg tabular-nums">
-                      {failed.toLocaleString()}
+                      {grouped(failed)}
                       <span className="sr-only"> failed</span>
                     </span>
                   )}

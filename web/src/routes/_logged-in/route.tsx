@@ -1,4 +1,5 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
+import { fleetQuery } from '@/clusters/clusters'
 import { sessionQuery } from '@/session/session'
 import { PageFailed } from '@/shell/page-states'
 import { Shell } from '@/shell/shell'
@@ -9,6 +10,8 @@ export const Route = createFileRoute('/_logged-in')({
     const session = await context.queryClient.ensureQueryData(sessionQuery)
     if (!session || session.must_change_password)
       throw redirect({ to: '/login', search: { next: location.href === '/' ? undefined : location.href } })
+    // Every page has the fleet in its navigation at least, and tells if it cannot be had.
+    context.queryClient.ensureQueryData(fleetQuery).catch(() => {})
     return { session }
   },
   errorComponent: (props) => (
