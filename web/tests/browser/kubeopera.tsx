@@ -1,4 +1,5 @@
 import { createMemoryHistory } from '@tanstack/react-router'
+import { onTestFinished, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import type { Cluster, ClusterMonitor, ProblemBody } from '@/api/model'
 import { createApp } from '@/app'
@@ -149,4 +150,17 @@ export async function open(path: string) {
   const { app, router, queryClient } = createApp(createMemoryHistory({ initialEntries: [path] }))
   const screen = await render(app)
   return { screen, router, queryClient }
+}
+
+/**
+ * Takes the page's clock and timers into the hands of the test, which does so before the page opens. They go on as ever, and
+ * what this returns lets some ms of theirs pass at once.
+ */
+export function steerTime() {
+  vi.useFakeTimers({
+    shouldAdvanceTime: true,
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+  })
+  onTestFinished(() => void vi.useRealTimers())
+  return async (ms: number) => void (await vi.advanceTimersByTimeAsync(ms))
 }

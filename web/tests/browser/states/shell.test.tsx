@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { page } from 'vitest/browser'
 import { fleet, problem } from '../fixtures'
+import { steerTime } from '../kubeopera'
 import { render } from './state'
 
 async function fillIn(username: string, password: string) {
@@ -27,7 +28,14 @@ render([
   {
     name: 'server away',
     path: '/clusters',
-    arrange: (s) => s.on('GET /api/v1/session', 'network error'),
+    arrange: (s) => {
+      const pass = steerTime()
+      // It is asked for three times.
+      s.on('GET /api/v1/session', () => {
+        void pass(4_000)
+        return 'network error'
+      })
+    },
     says: 'KubeOpera is not answering',
   },
   {

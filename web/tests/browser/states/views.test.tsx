@@ -12,7 +12,7 @@ import {
   problem,
   session,
 } from '../fixtures'
-import type { Server } from '../kubeopera'
+import { type Server, steerTime } from '../kubeopera'
 import { monitored, multi, summary } from '../monitor-fixtures'
 import { magnified, render, type State, wide } from './state'
 
@@ -268,19 +268,25 @@ function stateOf(view: View, kind: (typeof kinds)[number]): State | null {
     case 'stale': {
       const { stale } = view
       if (typeof stale !== 'string') return null
+      let pass: ReturnType<typeof steerTime>
       return state(
         view.shows,
-        (server) => server.on(asks, { status: 200, body: view.answer }),
+        (server) => {
+          pass = steerTime()
+          server.on(asks, { status: 200, body: view.answer })
+        },
         async (server, { queryClient }) => {
           if (stale === 'stream') {
             await expect.element(page.getByText('Live', { exact: true })).toBeInTheDocument()
             server.streamAnswer = 'network error'
             server.on(asks, 'network error')
             server.dropStreams()
-            await expect.element(page.getByText(/Showing data from/), { timeout: 10_000 }).toBeVisible()
+            await pass(5_000)
+            await expect.element(page.getByText(/Showing data from/)).toBeVisible()
           } else {
             server.on(asks, away)
             void queryClient.invalidateQueries()
+            await pass(1_000)
             await expect.element(page.getByText(/This is as it was/).first()).toBeVisible()
           }
           // What was there is there still.
