@@ -108,6 +108,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "audit-log",
             "auth-service",
+            "auth-service-contract",
             "cluster-provisioner",
             "cluster-provisioner-contract",
             "gitops-scaffolder",
@@ -148,7 +149,7 @@ const FOR_TESTS: &[(&str, &[&str])] = &[
         &["auth-service", "testkit-hostile-api-server", "testkit-log", "testkit-oidc", "testkit-postgres"],
     ),
     ("host-cluster-controller", &["stack"]),
-    ("kubeopera", &["auth-service-contract", "stack", "testkit-moto", "testkit-postgres", "testkit-terraform"]),
+    ("kubeopera", &["stack", "testkit-moto", "testkit-postgres", "testkit-terraform"]),
 ];
 
 /// Crates that decide and never do: no client, no clock, no runtime, so the whole list of what they may use is here.

@@ -51,7 +51,7 @@ async fn a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_f
         let names = |objects: Vec<Value>| {
             objects.iter().map(|one| one["metadata"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        assert!(names(world.api_server.secrets()).contains(&id.input_kubeconfig_secret().to_string()));
+        assert!(names(world.api_server.secrets()).contains(&id.input_kubeconfig_secret()));
         assert!(names(world.api_server.resources()).contains(&id.to_string()));
         assert!(world.dump("clusters").await.concat().contains(&format!("uid-{at}")));
     }

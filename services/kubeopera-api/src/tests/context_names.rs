@@ -49,7 +49,7 @@ async fn a_context_of_any_name_is_shown_chosen_and_used_and_every_page_of_its_cl
         relay_what_is_due(&world.platform).await.unwrap();
         let id = connected.json()["id"].as_str().unwrap().to_owned();
         let parsed: vocabulary::ClusterId = id.parse().unwrap();
-        let secret_name = parsed.input_kubeconfig_secret().to_string();
+        let secret_name = parsed.input_kubeconfig_secret();
         let secrets = world.api_server.secrets();
         let secret = secrets.iter().find(|one| one["metadata"]["name"] == secret_name.as_str()).unwrap();
         assert_eq!(server_in(secret), format!("https://{at}.acme.com:6443/"), "{name}");

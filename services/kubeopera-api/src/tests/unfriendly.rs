@@ -16,6 +16,8 @@ use tokio::net::{TcpListener, TcpSocket};
 use super::{World, elsewhere::kubeconfig, listening::Listening};
 use crate::app::OverTheNetwork;
 
+type Script = Box<dyn Fn() -> Answer + Send + Sync>;
+
 /// A look may take 10 s; the rest is the machine's.
 const AT_MOST: Duration = Duration::from_secs(30);
 
@@ -48,7 +50,7 @@ async fn what_a_server_says_that_is_no_api_server_is_neither_followed_nor_waited
     let server = Server::start(|_| Answer::Silence).await.unwrap();
     let file = Listening::before(server.port()).await;
     let file = (file.kubeconfig("127.0.0.1"), file);
-    let mut scripts: Vec<(&str, Box<dyn Fn() -> Answer + Send + Sync>)> = vec![
+    let scripts: [(&str, Script); 7] = [
         ("not_kubernetes", Box::new(move || Answer::Text(200, "text/html", html.into()))),
         ("not_kubernetes", Box::new(|| Answer::Json(200, r#"{"SECRET-OF-THEIRS": "#.into()))),
         ("not_kubernetes", Box::new(|| Answer::endless(vec![b' '; 65_536]))),
@@ -57,7 +59,7 @@ async fn what_a_server_says_that_is_no_api_server_is_neither_followed_nor_waited
         ("cluster_not_available", Box::new(|| Answer::Later(503, 86_400))),
         ("unexpected_redirect", Box::new(move || Answer::Redirect(elsewhere.clone()))),
     ];
-    for (code, answer) in scripts.drain(..) {
+    for (code, answer) in scripts {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
         server.follow(move |_| {
