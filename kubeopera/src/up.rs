@@ -180,12 +180,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     };
     let monitor = k8s_monitor::Engine::priced(prices);
     let monitoring = k8s_monitor::Context { client: client.clone(), kubeconfigs, engine: monitor.clone() };
-    let defaults = PlatformDefaults {
-        git_url: repository.url.clone(),
-        git_credentials_secret: repository.credentials_secret.clone(),
-        domain: options.domain.clone(),
-        host_name: options.cluster_name.clone(),
-    };
+    let defaults = options.defaults(&repository);
 
     // What somebody chose in the dashboard goes before what this start was given.
     let chosen = kubeopera_api::chosen_repository(&database).await.context("reading the Git setting")?;
@@ -361,6 +356,16 @@ impl Options {
             None => own_cluster::address_towards(&cluster.cluster_url)?,
         };
         TreeRepository::built_in(data, client, address, self.git_port).await
+    }
+
+    /// What clusters get unless somebody says otherwise.
+    fn defaults(&self, repository: &TreeRepository) -> PlatformDefaults {
+        PlatformDefaults {
+            git_url: repository.url.clone(),
+            git_credentials_secret: repository.credentials_secret.clone(),
+            domain: self.domain.clone(),
+            host_name: self.cluster_name.clone(),
+        }
     }
 
     fn flux(&self) -> Option<FluxConfig> {
