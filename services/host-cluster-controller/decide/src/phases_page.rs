@@ -144,7 +144,8 @@ const TROUBLE: &str = "
 | rejected: somebody must change something; or a fault of KubeOpera | after 1 min, 2 min, … 30 min | Failed |
 
 A change of the spec, of a Secret it names, or of the annotation `kubeopera.io/retry-requested-at` asks for an attempt at once.
-`status.retry` tells the attempt and when the next one is due. The annotation `kubeopera.io/suspended: \"true\"` makes the
+`status.retry` tells the attempt and when the next one is due. `status.failedAttempts` keeps of each phase how many attempts
+failed and why the last of them did, until the phase begins anew. The annotation `kubeopera.io/suspended: \"true\"` makes the
 controller leave a resource alone.
 ";
 
