@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     io::Write,
+    ops::Bound,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -21,6 +22,7 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 use vocabulary::{ClusterId, hex};
 
 use crate::app::Platform;
@@ -42,13 +44,28 @@ pub(crate) struct Fleet {
     /// One draws, the others wait for it.
     drawing: Mutex<()>,
     refreshed: Mutex<Option<(Instant, Vec<Late>)>>,
-    /// The watched clusters by the revision with which each changed last, in whatever is seen of it: one task looks through
-    /// all of them, and an open page reads only what is new to it.
-    by_revision: watch::Sender<ByRevision>,
+    /// One task looks through all clusters, and an open page reads only what is new to it.
+    changes_seen: watch::Sender<Changes>,
 }
 
-/// Watched clusters in the order in which they changed.
-pub(crate) type ByRevision = BTreeSet<(u64, ClusterId)>;
+/// Watched clusters in the order in which they changed, in whatever is seen of them.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Changes {
+    /// All changes up to this revision of k8s-monitor are in it. Of later ones, only some may be.
+    up_to: u64,
+    by_revision: BTreeSet<(u64, ClusterId)>,
+}
+
+impl Changes {
+    /// The clusters that have changed since a revision, which becomes the one up to which all is told.
+    pub(crate) fn news_since(&self, known: &mut u64) -> Vec<ClusterId> {
+        let last_of_known = (*known, ClusterId::from(Uuid::max()));
+        let news = self.by_revision.range((Bound::Excluded(last_of_known), Bound::Unbounded));
+        let ids = news.map(|(_, cluster)| *cluster).collect();
+        *known = self.up_to.max(*known);
+        ids
+    }
+}
 
 /// The Multi-Cluster view at a moment, ready to be sent.
 pub(crate) struct Drawing {
@@ -74,7 +91,7 @@ impl Fleet {
             drawn_of: AtomicU64::new(0),
             drawing: Mutex::default(),
             refreshed: Mutex::default(),
-            by_revision: watch::channel(ByRevision::new()).0,
+            changes_seen: watch::channel(Changes::default()).0,
         }
     }
 
@@ -82,13 +99,16 @@ impl Fleet {
         self.drawn.subscribe()
     }
 
-    pub(crate) fn follow_changes(&self) -> watch::Receiver<ByRevision> {
-        self.by_revision.subscribe()
+    pub(crate) fn follow_changes(&self) -> watch::Receiver<Changes> {
+        self.changes_seen.subscribe()
     }
 
-    fn put_in_order(&self, glances: &[Arc<Glance>]) {
-        let now: ByRevision = glances.iter().map(|glance| (glance.revision, glance.cluster)).collect();
-        self.by_revision.send_if_modified(|before| {
+    /// `up_to` has to be read before the clusters: what changes while they are looked at is told twice rather than
+    /// never.
+    fn put_in_order(&self, up_to: u64, glances: &[Arc<Glance>]) {
+        let by_revision = glances.iter().map(|glance| (glance.revision, glance.cluster)).collect();
+        let now = Changes { up_to, by_revision };
+        self.changes_seen.send_if_modified(|before| {
             let is_news = *before != now;
             *before = now;
             is_news
@@ -234,8 +254,8 @@ impl Platform {
     }
 }
 
-/// Notes that something has changed, and draws the view anew for the pages that are open. Without any, the next who asks
-/// has it drawn.
+/// Notes that something has changed, and draws the view anew for the pages that are open. Without any, the next who
+/// asks has it drawn.
 pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: CancellationToken) {
     let fleet = &platform.fleet;
     let mut news = platform.events.subscribe(None).coming;
@@ -243,9 +263,10 @@ pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: Cancellation
     let mut monitor_lives = true;
     loop {
         let mut pause = COALESCED;
+        let up_to = *revision.borrow_and_update();
         let glances = platform.monitor.fleet();
         platform.listing.count(&glances);
-        fleet.put_in_order(&glances);
+        fleet.put_in_order(up_to, &glances);
         fleet.changes.fetch_add(1, Ordering::AcqRel);
         if fleet.drawn.receiver_count() > 0 {
             let began = Instant::now();
@@ -262,5 +283,22 @@ pub(crate) async fn keep_drawing(platform: Arc<Platform>, shutdown: Cancellation
         }
         // Everything that was told until now is in the next drawing.
         while news.try_recv().is_ok() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_clusters_that_change_while_they_are_looked_at_none_is_missed() {
+        let [one, other] = [ClusterId::random(), ClusterId::random()];
+        let look = |up_to, revisions: [(u64, ClusterId); 2]| Changes { up_to, by_revision: BTreeSet::from(revisions) };
+        let mut known = 4;
+
+        // One was looked at before it took 5, the other after it took 6.
+        assert_eq!(look(4, [(3, one), (6, other)]).news_since(&mut known), [other]);
+        assert_eq!(look(6, [(5, one), (6, other)]).news_since(&mut known), [one, other]);
+        assert_eq!(look(6, [(5, one), (6, other)]).news_since(&mut known), []);
     }
 }

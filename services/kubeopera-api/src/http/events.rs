@@ -1,6 +1,6 @@
 //! `/api/v1/events`: one stream a page, of everything that changes.
 
-use std::{convert::Infallible, ops::Bound, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     extract::State,
@@ -15,14 +15,12 @@ use serde_json::json;
 use service_kit::ProblemBody;
 use tokio::sync::{broadcast::error::RecvError, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
-use uuid::Uuid;
-use vocabulary::ClusterId;
 
 use crate::{
     app::{Caller, Platform},
     error::AppError,
     events::{Event, News, Subscription},
-    fleet::{ByRevision, Drawing},
+    fleet::{Changes, Drawing},
     store::audit::Action,
 };
 
@@ -162,7 +160,7 @@ async fn fleet_news(
 
 /// Which clusters have changed in what is seen of one alone, such as an event of Kubernetes.
 struct Details {
-    changes: watch::Receiver<ByRevision>,
+    changes: watch::Receiver<Changes>,
     /// The revision of k8s-monitor up to which the page was told, or has read itself.
     known: u64,
     tell_after: Instant,
@@ -173,24 +171,13 @@ impl Details {
     async fn news(&mut self) -> Option<Message> {
         tokio::time::sleep_until(self.tell_after).await;
         loop {
-            let ids = self.not_told();
+            let ids = self.changes.borrow_and_update().news_since(&mut self.known);
             if !ids.is_empty() {
                 self.tell_after = Instant::now() + FLEET_TOLD_EVERY;
                 return Some(Message::default().event("monitor.changed").data(json!({ "ids": ids }).to_string()));
             }
             self.changes.changed().await.ok()?;
         }
-    }
-
-    fn not_told(&mut self) -> Vec<ClusterId> {
-        let last_id = ClusterId::from(Uuid::max());
-        let changes = self.changes.borrow_and_update();
-        let new = changes.range((Bound::Excluded((self.known, last_id)), Bound::Unbounded));
-        let ids = new.map(|(_, cluster)| *cluster).collect();
-        if let Some((revision, _)) = changes.last() {
-            self.known = self.known.max(*revision);
-        }
-        ids
     }
 }
 
