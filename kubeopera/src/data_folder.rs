@@ -15,7 +15,7 @@ use vocabulary::Secret;
 /// A folder that belongs to one running KubeOpera: the lock ends with the process, whatever ends it.
 pub(crate) struct DataFolder {
     path: PathBuf,
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 /// Where a command finds the data of a KubeOpera.
@@ -61,8 +61,8 @@ impl DataFolder {
             .map_or_else(|| PathBuf::from("/var/lib/kubeopera-data"), |folder| folder.join("kubeopera"))
     }
 
-    /// Makes the folder and takes it for this process. Only its owner can read what is in it, also where others may list a
-    /// folder that was there before, such as a mounted volume.
+    /// Makes the folder and takes it for this process. Only its owner can read what is in it, also where others may
+    /// list a folder that was there before, such as a mounted volume.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         make_for_owner(path)?;
         let lock_path = path.join("lock");
@@ -74,7 +74,7 @@ impl DataFolder {
             .with_context(|| format!("opening {}", lock_path.display()))?;
         match lock.try_lock() {
             Ok(()) => {
-                let data = Self { path: path.to_owned(), _lock: Some(lock) };
+                let data = Self { path: path.to_owned(), lock: Some(lock) };
                 make_for_owner(&data.repository())?;
                 make_for_owner(&data.clones())?;
                 Ok(data)
@@ -92,18 +92,18 @@ impl DataFolder {
         if !path.is_dir() {
             bail!("there is no data folder {}. Name KubeOpera's with --data.", path.display());
         }
-        Ok(Self { path: path.to_owned(), _lock: None })
+        Ok(Self { path: path.to_owned(), lock: None })
     }
 
-    /// Names the lock among all that are held on this machine.
+    /// Names the lock among all that are held on the kernel that runs.
     pub(crate) fn lock_id(&self) -> anyhow::Result<String> {
-        let path = self.path.join("lock");
-        let file = fs::metadata(&path).with_context(|| format!("looking at {}", path.display()))?;
+        let lock = self.lock.as_ref().context("the data folder is not this process's")?;
+        let file = lock.metadata().context("looking at the lock of the data folder")?;
         Ok(format!("{:x}-{:x}", file.dev(), file.ino()))
     }
 
-    /// URL of the database kept here, in a file that only its owner can read: there are hashes of passwords in it. SQLite
-    /// gives the files beside it the same rights.
+    /// URL of the database kept here, in a file that only its owner can read: there are hashes of passwords in it.
+    /// SQLite gives the files beside it the same rights.
     pub(crate) fn database_url(&self) -> anyhow::Result<String> {
         let path = self.path.join("kubeopera.db");
         OpenOptions::new()
@@ -154,8 +154,8 @@ pub(crate) fn make_for_owner(folder: &Path) -> anyhow::Result<()> {
     made.with_context(|| format!("making the folder {}", folder.display()))
 }
 
-/// Writes a file only its owner can read, as a whole or not at all. When this returns it is there, whatever happens: what
-/// is sealed with a key outlives a power cut only if the key does.
+/// Writes a file only its owner can read, as a whole or not at all. When this returns it is there, whatever happens:
+/// what is sealed with a key outlives a power cut only if the key does.
 pub(crate) fn write_for_owner(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let half = path.with_extension("half-written");
     let mut file = OpenOptions::new()
