@@ -16,8 +16,8 @@ pub(crate) struct Browsers {
     /// Address under which people open the dashboard [default: the first --trusted-origin, or http:// and --listen]
     #[arg(long, value_name = "URL", value_parser = origin, env = "KUBEOPERA_EXTERNAL_URL")]
     external_url: Option<String>,
-    /// Origin under which browsers reach the dashboard through a proxy, such as `https://kubeopera.acme.com`; may be given
-    /// several times
+    /// Origin under which browsers reach the dashboard through a proxy, such as `https://kubeopera.acme.com`; may be
+    /// given several times
     #[arg(long, value_name = "ORIGIN", value_parser = https_origin)]
     trusted_origin: Vec<String>,
     /// Proxy whose X-Forwarded-For is believed, an address or a range such as 10.0.0.0/8; may be given several times
@@ -79,9 +79,13 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
 
 /// A range of addresses, or one.
 pub(crate) fn range(text: &str) -> Result<IpNet, String> {
-    text.parse::<IpNet>()
-        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| "this is no address and no range such as 10.0.0.0/8".to_owned())
+    let range = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    let range = range.map_err(|_| "this is no address and no range such as 10.0.0.0/8".to_owned())?;
+    // Addresses are compared as what they are, so that this one would hold none.
+    if range.addr().to_canonical() != range.addr() {
+        return Err("this is an IPv4 range in the shape of IPv6: write it as IPv4".to_owned());
+    }
+    Ok(range)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use cluster_provisioner::{
 };
 use kube_kit::Limits;
 
+use crate::targets::Targets;
+
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
 pub(crate) struct Options {
@@ -23,6 +25,8 @@ pub(crate) struct Options {
     /// Terraform or OpenTofu
     #[arg(long, value_name = "PROGRAM", default_value = "terraform", env = "KUBEOPERA_TERRAFORM")]
     terraform: PathBuf,
+    #[command(flatten)]
+    targets: Targets,
 }
 
 /// Runs to its end and writes down what came of it, of which a failed Job is only the sign.
@@ -33,7 +37,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let client = kube_kit::guarded(config, Limits::default())?;
     let book = Arc::new(SecretBook::new(client, order.cluster, order.run.clone()));
     let engine = Engine::new(options.terraform);
-    let access = Arc::new(ServiceAccountAccess::default());
+    let access = Arc::new(ServiceAccountAccess { allowed: options.targets.kubeconfigs() });
     let runner = Runner::new(order, options.order, engine, options.folder, book, access, stop);
     match runner.run().await? {
         RunResult::Succeeded => Ok(()),

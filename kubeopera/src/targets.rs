@@ -45,6 +45,8 @@ mod tests {
             ["10.0.0.0/8", "2001:db8::7/128"]
         );
         assert_eq!(allowed(&[]), []);
-        assert!(parse(&["--allowed-target-cidr", "api.acme.com"]).is_err());
+        for unusable in ["api.acme.com", "10.0.0.0/33", "::ffff:10.0.0.0/104"] {
+            assert!(parse(&["--allowed-target-cidr", unusable]).is_err(), "{unusable}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The objects of a run in Kubernetes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use host_cluster_controller_crd::{PROVISIONING_NAMESPACE, marks};
@@ -70,8 +70,11 @@ pub(crate) fn rights(cluster: ClusterId) -> [(&'static str, Value); 3] {
 }
 
 /// The Job. It is never tried again by itself: whether and when that makes sense is for the controller to say.
-pub(crate) fn job(cluster: ClusterId, run: &str, image: &Image) -> Value {
+/// The cluster it makes has to be in one of the ranges, if there are any.
+pub(crate) fn job(cluster: ClusterId, run: &str, image: &Image, allowed_targets: &[impl Display]) -> Value {
     let name = names::provision(cluster);
+    let mut args: Vec<_> = ["provision", "--order", ORDER_FOLDER, "--folder", WORK_FOLDER].map(str::to_owned).into();
+    args.extend(allowed_targets.iter().map(|range| format!("--allowed-target-cidr={range}")));
     let mut metadata = metadata(&name, cluster);
     if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
         labels.insert(LABEL_RUN.to_owned(), json!(run));
@@ -101,7 +104,7 @@ pub(crate) fn job(cluster: ClusterId, run: &str, image: &Image) -> Value {
                         "name": "provision",
                         "image": image.name,
                         "imagePullPolicy": image.pull_policy,
-                        "args": ["provision", "--order", ORDER_FOLDER, "--folder", WORK_FOLDER],
+                        "args": args,
                         "env": [{ "name": "HOME", "value": WORK_FOLDER }, { "name": "TMPDIR", "value": WORK_FOLDER }],
                         "resources": {
                             "requests": { "cpu": "250m", "memory": "1536Mi" },
@@ -124,4 +127,30 @@ pub(crate) fn job(cluster: ClusterId, run: &str, image: &Image) -> Value {
             },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing)]
+
+    use super::*;
+
+    #[test]
+    fn the_cluster_that_a_run_makes_has_to_be_where_clusters_may_be() {
+        let image = Image { name: "kubeopera".to_owned(), pull_policy: "Never".to_owned() };
+        let args = |allowed: &[&str]| {
+            let job = job(ClusterId::random(), "create-1", &image, allowed);
+            job["spec"]["template"]["spec"]["containers"][0]["args"].clone()
+        };
+        let anywhere = json!(["provision", "--order", ORDER_FOLDER, "--folder", WORK_FOLDER]);
+        assert_eq!(args(&[]), anywhere);
+
+        let within = args(&["10.0.0.0/8", "fd00::/8"]);
+
+        let ranges = within.as_array().and_then(|args| args.get(5..));
+        assert_eq!(
+            ranges,
+            Some(&[json!("--allowed-target-cidr=10.0.0.0/8"), json!("--allowed-target-cidr=fd00::/8")][..])
+        );
+    }
 }
