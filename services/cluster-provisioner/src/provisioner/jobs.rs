@@ -62,8 +62,9 @@ impl Provisioner {
     }
 
     /// Deletes the Job that was seen, and no other that has taken its name since.
-    pub(super) async fn delete_job(&self, cluster: ClusterId, uid: String) -> Result<(), Trouble> {
-        let seen = Preconditions { uid: Some(uid).filter(|uid| !uid.is_empty()), ..Preconditions::default() };
+    pub(super) async fn delete_job(&self, cluster: ClusterId, uid: &str) -> Result<(), Trouble> {
+        let seen =
+            Preconditions { uid: Some(uid.to_owned()).filter(|uid| !uid.is_empty()), ..Preconditions::default() };
         let how = DeleteParams { preconditions: Some(seen), ..DeleteParams::foreground() };
         match self.jobs().delete(&names::provision(cluster), &how).await {
             Err(kube::Error::Api(status)) if status.is_conflict() => Ok(()),

@@ -90,7 +90,7 @@ impl Provisioner {
         // Anew, as the last may belong to a Job that is going, and would go with it.
         self.take_back_order(cluster).await?;
         self.apply("secrets", &job::order(cluster, &order.files())).await?;
-        let made: Job = serde_json::from_value(job::job(cluster, run, &self.image))
+        let made: Job = serde_json::from_value(job::job(cluster, run, &self.image, self.kubeconfigs.allowed_targets))
             .map_err(|error| Trouble::bug("JobUnusable", error.to_string()))?;
         match self.jobs().create(&PostParams::default(), &made).await {
             Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
@@ -99,12 +99,16 @@ impl Provisioner {
         }
     }
 
-    /// Ends a cluster whose infrastructure is gone or given up: what there was is recorded, and everything of its runs goes.
-    async fn close(&self, cluster: ClusterId, book: Option<&SecretObject>, state: RunState) -> Result<(), Trouble> {
-        let shown = match book {
-            Some(book) => self.shown(cluster, book).await?,
-            None => None,
-        };
+    /// Ends a cluster whose infrastructure is gone or given up: what there was is recorded, and everything of its runs
+    /// goes.
+    async fn close(
+        &self,
+        cluster: ClusterId,
+        seen: &JobSeen,
+        book: Option<&SecretObject>,
+        state: RunState,
+    ) -> Result<(), Trouble> {
+        let shown = book.and_then(|book| self.shown(cluster, book, seen));
         self.records().write(cluster, &Record::closing(shown, state, book)).await?;
         self.tidy(cluster).await
     }
@@ -112,13 +116,19 @@ impl Provisioner {
     /// Everything of a cluster's runs goes, whoever made it.
     async fn tidy(&self, cluster: ClusterId) -> Result<(), Trouble> {
         if let JobSeen::Active { uid, .. } | JobSeen::Ended { uid, .. } = self.job(cluster).await? {
-            self.delete_job(cluster, uid).await?;
+            self.delete_job(cluster, &uid).await?;
         }
         self.forget(cluster).await
     }
 
-    /// Where the run is, for whoever starts runs. The credential is taken back as soon as none needs it: another is given it
-    /// anew.
+    /// The cluster's Job, and then the book: a run writes what came of it before its Job ends.
+    async fn look(&self, cluster: ClusterId) -> Result<(JobSeen, Option<SecretObject>), Trouble> {
+        let seen = self.job(cluster).await?;
+        Ok((seen, self.book(cluster).await?))
+    }
+
+    /// Where the run is, for whoever starts runs. The credential is taken back as soon as none needs it: another is
+    /// given it anew.
     async fn settled(&self, cluster: ClusterId, status: RunStatus) -> Result<RunStatus, Trouble> {
         if !matches!(status, RunStatus::Running { .. }) {
             self.take_back_order(cluster).await?;
@@ -138,10 +148,10 @@ impl Provisioner {
     }
 
     /// What there is to see of a run that the book is about; none if the book cannot be read.
-    async fn shown(&self, cluster: ClusterId, book: &SecretObject) -> Result<Option<Provisioning>, Trouble> {
-        let Ok(request) = request_of(book) else { return Ok(None) };
+    fn shown(&self, cluster: ClusterId, book: &SecretObject, seen: &JobSeen) -> Option<Provisioning> {
+        let request = request_of(book).ok()?;
         let Entry { ledger, remark, .. } = Entry::of(book);
-        let (state, message) = match status(cluster, book, &self.job(cluster).await?) {
+        let (state, message) = match status(cluster, book, seen) {
             RunStatus::Running { progress, .. } => (RunState::Running, progress),
             RunStatus::Succeeded { .. } | RunStatus::Destroyed => {
                 (RunState::Succeeded, remark.unwrap_or_else(|| "Done.".to_owned()))
@@ -151,13 +161,13 @@ impl Provisioner {
                 (RunState::Running, "Waiting for the run to start.".to_owned())
             }
         };
-        Ok(Some(Provisioning {
+        Some(Provisioning {
             run: text_of(book, RUN).unwrap_or_default(),
             state,
             message,
             resources: ledger.unwrap_or_default().shown(&request, &self.prices),
             ended_at: None,
-        }))
+        })
     }
 }
 
@@ -170,7 +180,7 @@ impl ClusterProvisioner for Provisioner {
             JobSeen::Ended { run: ended, .. } if ended == run => Ok(()),
             // Jobs never change: the last one has to go before the next can be made.
             JobSeen::Ended { uid, .. } => {
-                self.delete_job(request.cluster, uid).await?;
+                self.delete_job(request.cluster, &uid).await?;
                 Err(Trouble::waiting("RunBeingReplaced", "The Job of the last attempt is being removed."))
             }
             JobSeen::Absent => self.start(request, &run, Purpose::Create).await,
@@ -178,9 +188,9 @@ impl ClusterProvisioner for Provisioner {
     }
 
     async fn run_status(&self, cluster: ClusterId) -> Result<RunStatus, Trouble> {
-        match self.book(cluster).await? {
-            None => self.without_book(cluster).await,
-            Some(book) => self.settled(cluster, status(cluster, &book, &self.job(cluster).await?)).await,
+        match self.look(cluster).await? {
+            (_, None) => self.without_book(cluster).await,
+            (seen, Some(book)) => self.settled(cluster, status(cluster, &book, &seen)).await,
         }
     }
 
@@ -204,7 +214,8 @@ impl ClusterProvisioner for Provisioner {
         let running = |progress: &str| Ok(RunStatus::Running { job: job.clone(), progress: progress.to_owned() });
         let record = self.records().read(cluster).await?;
         let is_given_up = record.as_ref().is_some_and(|record| record.provisioning.state == RunState::GivenUp);
-        let book = match self.book(cluster).await? {
+        let (seen, book) = self.look(cluster).await?;
+        let book = match book {
             Some(book) if !is_given_up => book,
             None if record.is_none() => return self.without_book(cluster).await,
             // It was closed, and that was cut off, or a run was just being started meanwhile.
@@ -215,12 +226,11 @@ impl ClusterProvisioner for Provisioner {
         };
         let run = text_of(&book, RUN).unwrap_or_default();
         if run == GIVEN_UP {
-            self.close(cluster, Some(&book), RunState::GivenUp).await?;
+            self.close(cluster, &seen, Some(&book), RunState::GivenUp).await?;
             return Ok(RunStatus::Destroyed);
         }
-        let seen = self.job(cluster).await?;
         let Some(attempt) = run.strip_prefix(DESTROY).and_then(|number| number.parse::<u32>().ok()) else {
-            return match seen {
+            return match &seen {
                 JobSeen::Absent => {
                     self.start(&request_of(&book)?, "destroy-1", Purpose::Destroy).await?;
                     running("Asking for the infrastructure to be deleted.")
@@ -232,9 +242,10 @@ impl ClusterProvisioner for Provisioner {
                 }
             };
         };
-        match (self.settled(cluster, status(cluster, &book, &seen)).await?, seen) {
+        let status = status(cluster, &book, &seen);
+        match (self.settled(cluster, status).await?, &seen) {
             (RunStatus::Succeeded { .. }, _) => {
-                self.close(cluster, Some(&book), RunState::Destroyed).await?;
+                self.close(cluster, &seen, Some(&book), RunState::Destroyed).await?;
                 Ok(RunStatus::Destroyed)
             }
             // Its reason was told when it ended, and whoever asks now has waited.
@@ -264,24 +275,24 @@ impl ClusterProvisioner for Provisioner {
 
     async fn give_up(&self, cluster: ClusterId) -> Result<(), Trouble> {
         // It might make something yet that is not noted down.
-        if let JobSeen::Active { uid, .. } = self.job(cluster).await? {
+        let (seen, book) = self.look(cluster).await?;
+        if let JobSeen::Active { uid, .. } = &seen {
             self.delete_job(cluster, uid).await?;
             return Err(Trouble::waiting("RunBeingStopped", "The run is being stopped first. Ask again in a minute."));
         }
-        let book = self.book(cluster).await?;
         match &book {
             // The leader may be about to start a run by what it has read of the book.
             Some(book) => self.turn_last_page(cluster, book).await?,
             None if self.records().read(cluster).await?.is_some() => return Ok(()),
             None => {}
         }
-        self.close(cluster, book.as_ref(), RunState::GivenUp).await
+        self.close(cluster, &seen, book.as_ref(), RunState::GivenUp).await
     }
 
     async fn provisioning(&self, cluster: ClusterId) -> Result<Option<Provisioning>, Trouble> {
-        match self.book(cluster).await? {
-            Some(book) => self.shown(cluster, &book).await,
-            None => Ok(self.records().read(cluster).await?.map(|record| record.provisioning)),
+        match self.look(cluster).await? {
+            (seen, Some(book)) => Ok(self.shown(cluster, &book, &seen)),
+            (_, None) => Ok(self.records().read(cluster).await?.map(|record| record.provisioning)),
         }
     }
 
@@ -290,13 +301,12 @@ impl ClusterProvisioner for Provisioner {
             let log = log.and_then(|packed| Log::unpack(&packed)).unwrap_or_default();
             log.part(from, is_live)
         };
-        Ok(match self.book(cluster).await? {
-            Some(book) => {
-                let status = status(cluster, &book, &self.job(cluster).await?);
-                let is_live = matches!(status, RunStatus::Running { .. });
+        Ok(match self.look(cluster).await? {
+            (seen, Some(book)) => {
+                let is_live = matches!(status(cluster, &book, &seen), RunStatus::Running { .. });
                 Some(part(Entry::of(&book).log, is_live))
             }
-            None => self.records().read(cluster).await?.map(|record| part(record.log, false)),
+            (_, None) => self.records().read(cluster).await?.map(|record| part(record.log, false)),
         })
     }
 }
