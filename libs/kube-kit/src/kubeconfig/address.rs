@@ -42,8 +42,8 @@ pub(super) fn judge(address: IpAddr, options: KubeconfigOptions) -> Result<(), R
 #[error("the name has no address")]
 pub(crate) struct NoAddress;
 
-/// Looks names up and judges what comes of it, so that none leads to an address that would be refused. It is asked anew for
-/// each connection, and the connection is made to the very addresses that were judged.
+/// Looks names up and judges what comes of it, so that none leads to an address that would be refused. It is asked anew
+/// for each connection, and the connection is made to the very addresses that were judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged(pub(super) KubeconfigOptions);
 
@@ -72,9 +72,9 @@ impl Service<Name> for Judged {
     }
 }
 
-/// Whether a URL's host is spelled as nobody spells one (`0x7f.1`, full-width digits), is this machine or the cluster it
-/// is on, or is a cloud's metadata service. Schemes that the URL standard does not know, such as `ssh`, are judged alike.
-/// A name is judged as such; what it resolves to is not looked at.
+/// Whether a URL's host is spelled as nobody spells one (`0x7f.1`, full-width digits), is this machine or the cluster
+/// it is on, or is a cloud's metadata service. Schemes that the URL standard does not know, such as `ssh`, are judged
+/// alike. A name is judged as such; what it resolves to is not looked at.
 pub fn is_forbidden_host(url: &Url) -> bool {
     let given = url.host_str().unwrap_or_default().to_ascii_lowercase();
     let canonical = Url::parse(&format!("https://{given}/")).ok();
@@ -103,42 +103,52 @@ pub(super) fn is_forbidden_name(name: &str, options: KubeconfigOptions) -> bool 
         || name == "metadata"
 }
 
-/// Addresses of clouds' metadata services, of this machine, and of no machine at all. Private networks are allowed: that
-/// is where clusters on premises are.
+/// Addresses of clouds' metadata services, of this machine, and of no machine at all. Private networks are allowed:
+/// that is where clusters on premises are.
 fn is_forbidden(address: IpAddr, options: KubeconfigOptions) -> bool {
     match address {
         IpAddr::V4(v4) => is_forbidden_v4(v4, options),
         IpAddr::V6(v6) => {
-            const AWS_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+            /// Amazon's, and its Pod Identity; Google's; Oracle's; Scaleway's.
+            const METADATA: [Ipv6Addr; 5] = [
+                Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+                Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+                Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+                Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe),
+                Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
+            ];
             (v6.is_loopback() && !options.allow_loopback)
                 || v6.is_unspecified()
                 || v6.is_multicast()
                 || v6.is_unicast_link_local()
-                || v6 == AWS_METADATA
+                || METADATA.contains(&v6)
                 || (!v6.is_loopback() && embedded_v4(v6).is_some_and(|v4| is_forbidden_v4(v4, options)))
         }
     }
 }
 
 fn is_forbidden_v4(address: Ipv4Addr, options: KubeconfigOptions) -> bool {
-    const ALIBABA_METADATA: Ipv4Addr = Ipv4Addr::new(100, 100, 100, 200);
-    const AZURE_WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+    /// Alibaba's, Azure's, and Oracle's of before.
+    const METADATA: [Ipv4Addr; 3] =
+        [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16), Ipv4Addr::new(192, 0, 0, 192)];
     (address.is_loopback() && !options.allow_loopback)
         || address.octets().first() == Some(&0)
         || address.is_link_local()
         || address.is_multicast()
         || address.is_broadcast()
-        || address == ALIBABA_METADATA
-        || address == AZURE_WIRE_SERVER
+        || METADATA.contains(&address)
 }
 
-/// The IPv4 address inside an IPv6 one: mapped, compatible, NAT64 (`64:ff9b::/96`) or 6to4 (`2002::/16`).
+/// The IPv4 address inside an IPv6 one: mapped, compatible, translated (`::ffff:0:0/96`), NAT64 (`64:ff9b::/96` and
+/// `64:ff9b:1::/48`) or 6to4 (`2002::/16`).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            Some(v4(high, low))
-        }
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x64, 0xff9b, 1, _, _, _, high, low]
+        | [0x2002, high, low, ..] => Some(v4(high, low)),
         _ => None,
     }
 }

@@ -50,8 +50,8 @@ fn a_line_feed_around_a_token_is_no_part_of_it_and_one_within_it_is_refused_with
     assert!(!problem.to_string().contains("CANARY"), "{problem}");
 }
 
-/// Two files pasted together, each with a user called admin: taking the first or the last would show one cluster's credential
-/// to another.
+/// Two files pasted together, each with a user called admin: taking the first or the last would show one cluster's
+/// credential to another.
 #[test]
 fn of_two_entries_with_one_name_none_is_taken_unless_no_context_means_them() {
     let users = "- name: u\n  user: {token: CANARY-one}\n- name: u\n  user: {token: CANARY-two}\n";
@@ -129,12 +129,20 @@ fn addresses_of_this_machine_this_cluster_and_metadata_services_are_refused_in_e
         "169.254.169.254.",
         "100.100.100.200",
         "168.63.129.16",
+        "192.0.0.192",
         "[fd00:ec2::254]",
+        "[fd00:ec2::23]",
+        "[fd20:ce::254]",
+        "[fd00:c1::a9fe:a9fe]",
+        "[fd00:42::42]",
         "[fe80::1]",
         "[ff02::1]",
         "224.0.0.1",
         "[::ffff:169.254.169.254]",
+        "[::ffff:0:a9fe:a9fe]",
         "[64:ff9b::a9fe:a9fe]",
+        "[64:ff9b:1::a9fe:a9fe]",
+        "[64:ff9b:1:7::127.0.0.1]",
         "[2002:a9fe:a9fe::1]",
         "[::127.0.0.1]",
         "2130706433",
