@@ -1,8 +1,9 @@
 //! The Leases by which scheduler and controller manager show that somebody acts as them.
 //!
-//! Whoever acts renews its Lease every two seconds, so that a missing renewal shows long before the Lease runs out, which
-//! takes 15. Whoever ends in order gives it up, and whoever waits for it takes it a few seconds later. What is seen here only says when to look: a Lease is read before anything is said against its component, as a
-//! watch may be late.
+//! Whoever acts renews its Lease every two seconds, so that a missing renewal shows long before the Lease runs out,
+//! which takes 15. Whoever ends in order gives it up, and whoever waits for it takes it a few seconds later. What is
+//! seen here only says when to look: a Lease is read before anything is said against its component, as a watch may be
+//! late.
 
 use std::time::Duration;
 
@@ -94,8 +95,8 @@ pub(crate) struct Leases {
 #[derive(Default)]
 struct Renewals {
     holder: String,
-    /// The last one, which may have been to give the Lease up: its time by the clock of whoever holds it, and when it was
-    /// heard.
+    /// The last one, which may have been to give the Lease up: its time by the clock of whoever holds it, and when it
+    /// was heard.
     last: Option<(Timestamp, Instant)>,
     is_given_up: bool,
     count: u32,
@@ -211,8 +212,8 @@ impl Renewals {
         }
     }
 
-    /// How long no renewal has to come until one is missed: twice as long as they take here, at least two of the usual ones
-    /// and at most as long as the Lease lasts; after it was given up, as long as a successor may take.
+    /// How long no renewal has to come until one is missed: twice as long as they take here, at least two of the usual
+    /// ones and at most as long as the Lease lasts; after it was given up, as long as a successor may take.
     fn patience(&self) -> Duration {
         if self.is_given_up {
             return HAND_OVER.unsigned_abs();

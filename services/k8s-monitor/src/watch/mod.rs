@@ -100,6 +100,8 @@ enum End {
     Continue,
     /// The server forgot the revision or cannot stream a list: list in another way, at once.
     ListAgain,
+    /// The connection ended before its time: go on from here when it is its turn.
+    BrokeOff,
 }
 
 /// Follows one kind of object of a cluster for ever. May be dropped at any time and begun again with the same position.
@@ -108,11 +110,16 @@ pub(crate) async fn follow<K: Kind>(client: &Client, kind: &K, position: &mut Po
         position.pace.begin().await;
         let ended = attempt(client, kind, position).await;
         let asked = match ended {
-            Ok(End::Continue) => None,
+            Ok(End::Continue) => {
+                position.pace.ends_in_order();
+                None
+            }
             Ok(End::ListAgain) => {
+                position.pace.ends_in_order();
                 position.revision = None;
                 None
             }
+            Ok(End::BrokeOff) => None,
             Err(refusal) => {
                 kind.follows(Some(&refusal));
                 refusal.retry_after
@@ -205,7 +212,10 @@ async fn watch<K: Kind>(client: &Client, kind: &K, position: &mut Position) -> R
                 position.streams = false;
                 return Ok(End::ListAgain);
             }
-            Ok(Ok(None)) | Err(_) => return Ok(End::Continue),
+            Ok(Ok(None)) if position.pace.lasted() >= Duration::from_secs(WATCH_SECONDS.start.into()) => {
+                return Ok(End::Continue);
+            }
+            Ok(Ok(None)) | Err(_) => return Ok(End::BrokeOff),
             Ok(Err(error)) => return Err(Refusal::of(attempt, &error)),
         }
     }

@@ -17,17 +17,29 @@ const LASTING: Duration = Duration::from_secs(30);
 pub(crate) struct Pace {
     pause: Duration,
     began: Option<Instant>,
+    /// The last attempt ended as planned.
+    ended_in_order: bool,
     again: Arc<Again>,
 }
 
 impl Pace {
     pub(crate) const fn new(again: Arc<Again>) -> Self {
-        Self { pause: SHORTEST, began: None, again }
+        Self { pause: SHORTEST, began: None, ended_in_order: false, again }
     }
 
-    /// Begins an attempt, in its turn if it is not the first.
+    /// The attempt ended as planned, whatever becomes of others.
+    pub(crate) const fn ends_in_order(&mut self) {
+        self.ended_in_order = true;
+    }
+
+    /// How long the attempt has lasted.
+    pub(crate) fn lasted(&self) -> Duration {
+        self.began.map_or(Duration::ZERO, |began| began.elapsed())
+    }
+
+    /// Begins an attempt; in its turn if the last one broke off.
     pub(crate) async fn begin(&mut self) {
-        if self.began.is_some() {
+        if self.began.is_some() && !std::mem::take(&mut self.ended_in_order) {
             self.again.watches.take().await;
         }
         self.began = Some(Instant::now());
@@ -35,7 +47,7 @@ impl Pace {
 
     /// Waits until the next attempt is due. `asked` is what the server wants.
     pub(crate) async fn wait(&mut self, asked: Option<Duration>) {
-        if self.began.is_some_and(|began| began.elapsed() >= LASTING) {
+        if self.lasted() >= LASTING {
             self.pause = SHORTEST;
         }
         let jitter = rand::random_range(0.5..1.0);
