@@ -1,8 +1,8 @@
 //! `kubeopera backup` and `kubeopera restore`: what KubeOpera must not forget, in one file.
 //!
-//! In it are all rows of the database but sessions, access tokens and counts of attempts, and, sealed with the encryption key, the Secrets
-//! that KubeOpera keeps on its cluster. The HostCluster resources are not: they are made again from the records. The
-//! encryption key is not either, or whoever has the backup would have everything.
+//! In it are all rows of the database but sessions, access tokens and counts of attempts, and, sealed with the
+//! encryption key, the Secrets that KubeOpera keeps on its cluster. The HostCluster resources are not: they are made
+//! again from the records. The encryption key is not either, or whoever has the backup would have everything.
 
 mod file;
 mod secrets;
@@ -33,8 +33,8 @@ use crate::{data_folder::DataFolder, own_cluster, storage::Storage, welcome};
 use file::{Head, LAYOUT, Line, Writing};
 use secrets::Kept;
 
-/// Rows that are not kept: how often somebody tried is of no use later, and a session that was ended or a token that was
-/// revoked since would be good again.
+/// Rows that are not kept: how often somebody tried is of no use later, and a session that was ended or a token that
+/// was revoked since would be good again.
 const NOT_KEPT: [&str; 4] = ["sessions", "access_tokens", "login_attempts", "departures"];
 /// Rows that migrations write: they take the place of these.
 const MADE_BY_MIGRATIONS: [&str; 1] = ["cluster_revisions"];
@@ -149,7 +149,11 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<()> {
     }
     let rows = put_back(&database, &options.from, here.filter(|_| options.another_cluster)).await?;
     welcome::step(&format!("Put {rows} rows back, as they were at {:.0}", head.made_at));
-    welcome::step(&who_may_log_in(&database, keys).await?);
+    match who_may_log_in(&database, keys).await {
+        Ok(who) => welcome::step(&who),
+        // All is back; only who is among it cannot be said.
+        Err(error) => welcome::step(&format!("Who may log in now cannot be told: {error:#}. Look at the users")),
+    }
     welcome::step(
         "Start KubeOpera now: it makes the resources of the clusters on record again. Everybody logs in anew, and scripts \
          need new access tokens",
@@ -172,8 +176,8 @@ struct Made {
     secrets: usize,
 }
 
-/// Writes a backup of the database as it is at one moment. The Secrets are read after that moment, so that none is missing
-/// that a row names.
+/// Writes a backup of the database as it is at one moment. The Secrets are read after that moment, so that none is
+/// missing that a row names.
 async fn make(
     database: &DatabaseConnection,
     keys: &RootKeys,

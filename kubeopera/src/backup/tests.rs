@@ -226,6 +226,28 @@ async fn in_place_of_a_lost_cluster_another_one_is_that_of_the_database_and_kube
     assert_eq!(kubeopera_api::bind(&target, "uid-of-a-third").await.unwrap(), installation_id);
 }
 
+#[tokio::test]
+async fn of_a_backup_that_still_has_access_tokens_none_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let used = Used::at(&sqlite(folder.path(), "used.db")).await;
+    let path = folder.path().join("backup");
+    make(&used.database, &keys(), async { Ok(Vec::new()) }, &path).await.unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    let end = lines.pop().unwrap();
+    assert_eq!(end, json!({ "lines": lines.len() - 1 }).to_string(), "all but the head are counted");
+    let token = rows_of(&used.database, "access_tokens").await.remove(0);
+    lines.push(json!({ "table": "access_tokens", "row": token }).to_string());
+    lines.push(json!({ "lines": lines.len() - 1 }).to_string());
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+
+    let target = service_kit::database::open(&sqlite(folder.path(), "target.db")).await.unwrap();
+    put_back(&target, &path, None).await.unwrap();
+
+    assert_eq!(rows_of(&target, "users").await.len(), 1);
+    assert!(rows_of(&target, "access_tokens").await.is_empty());
+}
+
 /// A cluster that has some Secrets.
 fn cluster_with(secrets: Arc<Mutex<Vec<Value>>>) -> Client {
     let answer = move |request: Request<Body>| {
