@@ -159,10 +159,10 @@ async fn bodies_are_never_unpacked_and_depth_ends_in_a_refusal() {
 /// Says to the process of a test that it is the server of [`what_they_do_costs_little_memory_and_others_no_time`].
 const IS_SERVER: &str = "KUBEOPERA_TEST_IS_SERVER";
 const SILENT: usize = 5_000;
-/// 54 KiB for each of the 1,200 connections that are served at once, whether it is silent or leaves a head or a body half
-/// sent.
+/// 54 KiB for each of the 1,200 connections that are served at once, whether it is silent or leaves a head or a body
+/// half sent.
 const MOST_MEMORY: u64 = 64 << 20;
-/// Bodies of 8 MiB at once.
+/// Bodies of 8 MiB at once, which is more than anybody may send.
 const LARGE: usize = 16;
 /// How much slower others may become: on a machine that is starved, what a round leaves behind costs them some of that.
 /// Whoever had to wait for silent connections would wait for seconds, not milliseconds.
@@ -174,6 +174,8 @@ const ROUNDS: usize = 8;
 struct Process {
     child: tokio::process::Child,
     address: SocketAddr,
+    /// The header of somebody who is logged in.
+    cookie: String,
 }
 
 impl Process {
@@ -189,24 +191,26 @@ impl Process {
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
         let listens = async {
             while let Some(line) = said.next_line().await.unwrap() {
-                if let Some((_, address)) = line.split_once("listens at ") {
-                    return address.parse().unwrap();
+                if let Some((_, said)) = line.split_once("listens at ") {
+                    let (address, cookie) = said.split_once(" for ").unwrap();
+                    return (address.parse().unwrap(), format!("Cookie: {cookie}\r\n"));
                 }
             }
             panic!("the server did not start")
         };
-        let address = tokio::time::timeout(HANGS, listens).await.expect("the server does not start");
-        Self { child, address }
+        let (address, cookie) = tokio::time::timeout(HANGS, listens).await.expect("the server does not start");
+        Self { child, address, cookie }
     }
 
     /// The part of a process whose output this is: serves until nobody listens to it any more.
     async fn be() {
         let world = World::on_sqlite().await;
+        let cookie = cookie_of(&world.try_log_in("operator", super::world::PASSWORD).await);
         let served = world.serve(Config::default()).await;
         // Its only reader is the test that started it.
         #[allow(clippy::print_stdout, reason = "it is how a process tells where it listens")]
         {
-            println!("listens at {}", served.address);
+            println!("listens at {} for {cookie}", served.address);
         }
         let _ = tokio::task::spawn_blocking(|| std::io::Read::read(&mut std::io::stdin(), &mut [0])).await;
         served.end().await;
@@ -219,8 +223,8 @@ impl Process {
         most.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
-    /// Begins to look for the most memory it takes, and tells what that is by now. Where the kernel does not let that be
-    /// forgotten, it is what the start took.
+    /// Begins to look for the most memory it takes, and tells what that is by now. Where the kernel does not let that
+    /// be forgotten, it is what the start took.
     fn forget_peak(&self) -> u64 {
         let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id().unwrap()), "5");
         self.most_memory()
@@ -253,8 +257,8 @@ async fn what_they_do_costs_little_memory_and_others_no_time() {
     process.p99_of_others().await;
     let before = process.forget_peak();
 
-    let deep = [br#"{"name":"#.as_slice(), "[".repeat(60_000).as_bytes()].concat();
-    let deep = post("/api/v1/session", "", &deep);
+    let deep = [br#"{"name":"#.as_slice(), "[".repeat(1_000_000).as_bytes()].concat();
+    let deep = post("/api/v1/clusters/connect", &process.cookie, &deep);
     let many = (0..10_000).map(|n| format!("X-{n}: v\r\n")).collect::<Vec<_>>().concat();
     let many = format!("GET /livez HTTP/1.1\r\nHost: x\r\n{many}\r\n").into_bytes();
     let large = post("/api/v1/session", "", &vec![b'x'; 8 << 20]);

@@ -80,9 +80,10 @@ async fn what_a_server_says_that_is_no_api_server_is_neither_followed_nor_waited
 async fn a_port_that_refuses_one_that_hangs_up_and_one_that_is_silent_are_answered_alike() {
     let world = world().await;
     let cookie = world.log_in("operator").await;
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let refusing = free.local_addr().unwrap().port();
-    drop(free);
+    // Bound, so that nobody else gets it, and not listened at.
+    let refusing_socket = TcpSocket::new_v4().unwrap();
+    refusing_socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let refusing = refusing_socket.local_addr().unwrap().port();
     let hanging_up = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let hangs_up = hanging_up.local_addr().unwrap().port();
     let _hanging_up = tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
