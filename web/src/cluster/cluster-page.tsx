@@ -9,6 +9,7 @@ import { PhaseBar } from '@/clusters/phase-bar'
 import { StatusBadge } from '@/clusters/status-badge'
 import { Unknown } from '@/clusters/unknown'
 import { useCluster } from '@/clusters/use-cluster'
+import { grouped } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { exact } from '@/format/time'
 import { Staleness } from '@/live/staleness'
@@ -138,7 +139,7 @@ function Summary({ cluster }: { cluster: Cluster }) {
         <Figure name="Nodes ready">
           {nodes ? (
             <span className={clsx(nodes.ready < nodes.total && 'text-warn-fg')}>
-              {nodes.ready.toLocaleString()} of {nodes.total.toLocaleString()}
+              {grouped(nodes.ready)} of {grouped(nodes.total)}
             </span>
           ) : (
             <Unknown />

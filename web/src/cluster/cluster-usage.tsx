@@ -1,7 +1,7 @@
 import type { ClusterMonitor } from '@/api/model'
 import { UsageMeter } from '@/clusters/usage-meter'
 import { bytes } from '@/format/bytes'
-import { cores, percent } from '@/format/numbers'
+import { cores, grouped, percent } from '@/format/numbers'
 import { Nothing } from '@/ui/rows'
 import { Section } from '@/ui/section'
 import type { PartProps } from './monitored'
@@ -19,8 +19,7 @@ export function ClusterUsage({ usage, about }: PartProps & Pick<ClusterMonitor, 
           <p className="text-fg-3 text-ui [overflow-wrap:anywhere]">
             {usage.not_measured ? (
               <>
-                Measured on {usage.measured_nodes.toLocaleString()} of {usage.nodes.toLocaleString()} nodes.{' '}
-                {usage.not_measured}
+                Measured on {grouped(usage.measured_nodes)} of {grouped(usage.nodes)} nodes. {usage.not_measured}
               </>
             ) : (
               'Measured on all nodes.'

@@ -5,6 +5,7 @@ import { PhaseMark, phaseWord } from '@/clusters/phase-mark'
 import { meaning, periods, troubleOf } from '@/clusters/phases'
 import { useRetry } from '@/clusters/retry'
 import { mayManage, useRole } from '@/clusters/rights'
+import { grouped } from '@/format/numbers'
 import { duration, exact, time, useNow } from '@/format/time'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
@@ -87,7 +88,7 @@ function Overcome({ count, last_at, message }: FailedAttempts) {
   )
 }
 
-const attempts = (count: number) => (count === 1 ? '1 attempt' : `${count.toLocaleString()} attempts`)
+const attempts = (count: number) => (count === 1 ? '1 attempt' : `${grouped(count)} attempts`)
 
 interface TroubleProps {
   cluster: Cluster

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import clsx from 'clsx'
 import { CircleCheck, CircleHelp, CircleX, TriangleAlert } from 'lucide-react'
 import type { ContextVerdict, Verdict } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { providerName, versionName } from '@/format/provider'
 import { exact } from '@/format/time'
 import { Button } from '@/ui/button'
@@ -34,7 +35,7 @@ export function ContextChoice({ on }: { on: KubeconfigOnItsWay }) {
       <legend className="mb-2 text-fg-3">
         {contexts.length === 1
           ? 'The kubeconfig has one context.'
-          : `The kubeconfig has ${contexts.length.toLocaleString()} contexts. Choose one of them.`}
+          : `The kubeconfig has ${grouped(contexts.length)} contexts. Choose one of them.`}
       </legend>
       {refused.context && (
         <p role="alert" className="mb-2 font-medium text-bad-fg text-ui">

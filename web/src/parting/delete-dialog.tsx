@@ -1,6 +1,6 @@
 import type { Cluster } from '@/api/model'
 import { useShowCard } from '@/clusters/register'
-import { dollarsAndCents } from '@/format/numbers'
+import { dollarsAndCents, grouped } from '@/format/numbers'
 import { providerName } from '@/format/provider'
 import { useProvisioning } from '@/provisioning/provisioning'
 import { showReceipt } from '@/ui/toasts'
@@ -36,7 +36,7 @@ export default function DeleteDialog({ cluster, onClose }: { cluster: Cluster; o
       <ul className="mt-3 list-disc pl-5 text-fg-2 text-ui marker:text-fg-3">
         <li>
           {nodes
-            ? `${nodes.total.toLocaleString()} ${nodes.total === 1 ? 'node' : 'nodes'} and what runs on them`
+            ? `${grouped(nodes.total)} ${nodes.total === 1 ? 'node' : 'nodes'} and what runs on them`
             : 'Its nodes and what runs on them'}
         </li>
         <li>
@@ -45,9 +45,9 @@ export default function DeleteDialog({ cluster, onClose }: { cluster: Cluster; o
         <li>The data on its volumes, unless you have a copy elsewhere</li>
         {ledger && ledger.left > 0 && (
           <li>
-            {ledger.left.toLocaleString()} resources in the cloud in all, {dollarsAndCents(ledger.left_monthly)} a month
-            at list prices
-            {ledger.left_not_priced > 0 && `, ${ledger.left_not_priced.toLocaleString()} of them without a known price`}
+            {grouped(ledger.left)} resources in the cloud in all, {dollarsAndCents(ledger.left_monthly)} a month at list
+            prices
+            {ledger.left_not_priced > 0 && `, ${grouped(ledger.left_not_priced)} of them without a known price`}
           </li>
         )}
       </ul>

@@ -1,4 +1,5 @@
 import type { Cluster } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { ConfirmByName } from '@/parting/confirm-by-name'
 import { giveUp } from './provisioning'
 
@@ -25,7 +26,7 @@ export default function GiveUpDialog({ cluster: { id, name }, left, onClose }: G
         KubeOpera forgets the cluster and deletes nothing more.{' '}
         {left === undefined
           ? 'It does not know what is left in the cloud.'
-          : `${left.toLocaleString()} of its resources are left in the cloud as far as it knows.`}{' '}
+          : `${grouped(left)} of its resources are left in the cloud as far as it knows.`}{' '}
         What is left costs what it costs until you delete it there; everything has the tag{' '}
         <code className="select-all font-mono [overflow-wrap:anywhere]">kubeopera.io/cluster-id={id}</code>.
       </p>

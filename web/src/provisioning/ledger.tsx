@@ -2,7 +2,7 @@ import clsx from 'clsx'
 import { CircleCheck, CircleDot } from 'lucide-react'
 import { useState } from 'react'
 import type { ClusterProvisioning } from '@/api/model'
-import { dollarsAndCents } from '@/format/numbers'
+import { dollarsAndCents, grouped } from '@/format/numbers'
 import { capital } from '@/format/words'
 import { Ago } from '@/ui/ago'
 import { Button } from '@/ui/button'
@@ -37,7 +37,7 @@ export function Ledger({ provisioning }: { provisioning: ClusterProvisioning }) 
       )}
       {shown.length < ordered.length && (
         <Button className="mt-3" onClick={() => setAll(true)}>
-          Show all {ordered.length.toLocaleString()}
+          Show all {grouped(ordered.length)}
         </Button>
       )}
     </>
@@ -49,12 +49,12 @@ function Sum({ provisioning }: { provisioning: ClusterProvisioning }) {
   const gone = resources.length - left
   return (
     <p className={clsx('mt-1 tabular-nums', state === 'given_up' && left > 0 ? 'text-warn-fg' : 'text-fg-3')}>
-      {left.toLocaleString()} in the cloud{gone > 0 && `, ${gone.toLocaleString()} gone`}
+      {grouped(left)} in the cloud{gone > 0 && `, ${grouped(gone)} gone`}
       {left > 0 && (
         <>
           {'. '}
           {dollarsAndCents(monthly)} a month at list prices
-          {notPriced > 0 && `, and ${notPriced.toLocaleString()} without a known price`}
+          {notPriced > 0 && `, and ${grouped(notPriced)} without a known price`}
         </>
       )}
       .

@@ -49,9 +49,9 @@ test('the time in the phase counts on', async () => {
     phase: 'BootstrappingFlux',
     phase_started_at: new Date(Date.now() - 20_000).toISOString(),
   })
-  await expect.element(card).toHaveTextContent(/for 2[12].s/)
-  await pass(3_000)
-  await expect.element(card).toHaveTextContent(/for 2[345].s/)
+  await expect.element(card).toHaveTextContent(/for [2-5]\d.s/)
+  await pass(60_000)
+  await expect.element(card).toHaveTextContent(/for 1.min/)
 })
 
 test('markup in a name or a message is text and nothing else', async () => {

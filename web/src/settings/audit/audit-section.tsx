@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import type { AuditEntry } from '@/api/model'
+import { grouped } from '@/format/numbers'
 import { exact } from '@/format/time'
 import { Ago } from '@/ui/ago'
 import { Button, buttonClass } from '@/ui/button'
@@ -50,7 +51,7 @@ export function AuditSection({ filter, onFilter }: AuditSectionProps) {
                 </Rows>
                 <div className="-mx-5 mt-5 -mb-5 flex items-center justify-between gap-4 border-line border-t px-5 py-3.5">
                   <p role="status" className="text-fg-3 text-ui tabular-nums">
-                    {entries.length.toLocaleString()} {entries.length === 1 ? 'row' : 'rows'}
+                    {grouped(entries.length)} {entries.length === 1 ? 'row' : 'rows'}
                     {query.hasNextPage ? ' so far' : ''}
                   </p>
                   {query.hasNextPage && (
@@ -110,7 +111,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
           )}
           <dt>Request</dt>
           <dd>{entry.request_id}</dd>
-          <dt>Row {entry.position.toLocaleString()}, SHA-256</dt>
+          <dt>Row {grouped(entry.position)}, SHA-256</dt>
           <dd>{entry.hash}</dd>
         </dl>
       </details>

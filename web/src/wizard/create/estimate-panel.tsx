@@ -3,7 +3,7 @@ import { TriangleAlert } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Catalogue } from '@/api/model'
 import { Problem } from '@/api/problem'
-import { dollars } from '@/format/numbers'
+import { dollars, grouped } from '@/format/numbers'
 import { Skeleton } from '@/ui/skeleton'
 import { chosenOf, estimateQuery, type Order, sizeOf, VANILLA } from './create'
 
@@ -40,7 +40,7 @@ export function EstimatePanel({ order, catalogue }: EstimatePanelProps) {
                   <li key={what}>
                     <p className="flex justify-between gap-3 tabular-nums">
                       <span>
-                        {what} {count > 1 && <span className="text-fg-3">× {count.toLocaleString()}</span>}
+                        {what} {count > 1 && <span className="text-fg-3">× {grouped(count)}</span>}
                       </span>
                       <span>{dollars(monthly)}</span>
                     </p>

@@ -6,6 +6,7 @@ import { Problem } from '@/api/problem'
 import { SelectField, TextField } from '@/form/field'
 import * as rules from '@/form/rules'
 import { bytes } from '@/format/bytes'
+import { grouped } from '@/format/numbers'
 import { EnvironmentFields } from '../environment-fields'
 import { chosenOf, instanceTypesQuery, type Order, VANILLA } from './create'
 
@@ -64,14 +65,14 @@ export function SizeFields({ form, order, catalogue }: SizeFieldsProps) {
         inputMode="numeric"
         min={1}
         max={topology?.max_nodes}
-        hint={topology && `1 to ${topology.max_nodes.toLocaleString()} worker nodes.`}
+        hint={topology && `1 to ${grouped(topology.max_nodes)} worker nodes.`}
         error={errors.node_count?.message}
         {...register('node_count', {
           validate: (text) => {
             const most = topology?.max_nodes ?? Number.POSITIVE_INFINITY
             const count = Number(text)
             if (!/^\d+$/.test(text) || count < 1) return 'Enter a whole number of at least 1.'
-            return count <= most || `At most ${most.toLocaleString()} nodes can be created.`
+            return count <= most || `At most ${grouped(most)} nodes can be created.`
           },
         })}
       />
@@ -136,7 +137,7 @@ function InstanceTypeField({ form, order }: Omit<SizeFieldsProps, 'catalogue'>) 
 }
 
 function described({ cpus, memory_mib, architecture, gpus, gpu }: InstanceType): string {
-  const parts = [`${cpus.toLocaleString()} CPUs`, bytes(memory_mib * 1_024 ** 2)]
+  const parts = [`${grouped(cpus)} CPUs`, bytes(memory_mib * 1_024 ** 2)]
   if (architecture !== 'amd64') parts.push(architecture)
   if (gpus > 0) parts.push(`${gpus} × ${gpu ?? 'GPU'}`)
   return parts.join(', ')
