@@ -1187,7 +1187,7 @@ export interface components {
             region: string;
             /**
              * Format: password
-             * @description A kubeconfig with cluster-admin access, at most 1 MiB. It is stored as a Kubernetes Secret exactly as supplied, and
+             * @description A kubeconfig with cluster-admin access, at most 1023 KiB. It is stored as a Kubernetes Secret exactly as supplied, and
              *     never shown again.
              */
             kubeconfig: string;
@@ -1787,7 +1787,7 @@ export interface components {
         KubeconfigToCheck: {
             /**
              * Format: password
-             * @description The file, at most 1 MiB. It is not stored.
+             * @description The file, at most 1023 KiB. It is not stored.
              */
             kubeconfig: string;
             /** @description How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64. */
@@ -1966,7 +1966,7 @@ export interface components {
         NewKubeconfig: {
             /**
              * Format: password
-             * @description A kubeconfig with cluster-admin access to the same cluster, at most 1 MiB. It is stored as a Kubernetes Secret
+             * @description A kubeconfig with cluster-admin access to the same cluster, at most 1023 KiB. It is stored as a Kubernetes Secret
              *     exactly as supplied, and never shown again.
              */
             kubeconfig: string;

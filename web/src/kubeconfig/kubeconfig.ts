@@ -13,7 +13,7 @@ export interface Supplied {
 }
 
 /** The server takes no larger kubeconfig. */
-const LARGEST = 1 << 20
+const LARGEST = 1023 * 1024
 
 /** Pasted text, or why it cannot be a kubeconfig. */
 export function pasted(text: string): Supplied | string {
@@ -41,7 +41,7 @@ export async function uploaded(file: File): Promise<Supplied | string> {
 
 function tooLarge(size: number, content: string | number): string | undefined {
   if (!content) return 'Paste a kubeconfig, or choose a file.'
-  return size > LARGEST ? 'This is larger than 1 MiB, so it is not the kubeconfig of one cluster.' : undefined
+  return size > LARGEST ? 'This is larger than 1023 KiB, so it is not the kubeconfig of one cluster.' : undefined
 }
 
 /** What each context of it is good for, or `context` only. */

@@ -274,7 +274,8 @@ fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
     let bomb = format!("a: &a [x,x]\nb: &b [*a,*a]\n{}", anchors.join("\n"));
     let no_context = kubeconfig(SERVER, TOKEN_LINE).replace("current-context: prod\n", "");
     let missing = kubeconfig(SERVER, TOKEN_LINE).replace("user: u}", "user: nobody}");
-    let large = format!("{}# {}", kubeconfig(SERVER, TOKEN_LINE), "x".repeat(1 << 20));
+    let small = kubeconfig(SERVER, TOKEN_LINE);
+    let of_size = |bytes: usize| format!("{small}{}", "#".repeat(bytes - small.len()));
 
     assert_eq!(code(&syntax), "kubeconfig_malformed");
     assert_eq!(code(&twice), "kubeconfig_malformed");
@@ -288,7 +289,8 @@ fn a_file_that_is_no_kubeconfig_is_refused_without_quoting_it() {
     assert_eq!(code(&no_context), "kubeconfig_no_current_context");
     assert_eq!(code("{}"), "kubeconfig_no_current_context");
     assert_eq!(code(&missing), "kubeconfig_unresolved_reference");
-    assert_eq!(code(&large), "kubeconfig_too_large");
+    assert_eq!(code(&of_size(1023 * 1024 + 1)), "kubeconfig_too_large");
+    assert!(parse(&of_size(1023 * 1024)).is_ok());
 }
 
 #[test]

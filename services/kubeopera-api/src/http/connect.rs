@@ -35,7 +35,7 @@ pub(crate) struct ClusterToConnect {
     /// Region of the provider, such as eu-north-1.
     #[schema(max_length = 63)]
     region: String,
-    /// A kubeconfig with cluster-admin access, at most 1 MiB. It is stored as a Kubernetes Secret exactly as supplied, and
+    /// A kubeconfig with cluster-admin access, at most 1023 KiB. It is stored as a Kubernetes Secret exactly as supplied, and
     /// never shown again.
     #[schema(value_type = String, format = Password)]
     kubeconfig: Secret,

@@ -32,7 +32,7 @@ pub(crate) enum Encoding {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KubeconfigToCheck {
-    /// The file, at most 1 MiB. It is not stored.
+    /// The file, at most 1023 KiB. It is not stored.
     #[schema(value_type = String, format = Password)]
     kubeconfig: Secret,
     /// How the file is given: text unless said otherwise. A file in UTF-16 can only be given in base64.

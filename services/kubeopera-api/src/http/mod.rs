@@ -67,7 +67,7 @@ const LARGEST_OPEN_BODY: usize = 4 * 1024;
 /// No other request of the API needs more.
 const LARGEST_BODY: usize = 64 * 1024;
 
-/// A kubeconfig of 1 MiB in JSON, where each line end and quote takes two characters, or in base64.
+/// A kubeconfig of 1023 KiB in JSON, where each line end and quote takes two characters, or in base64.
 const LARGEST_FILE_BODY: usize = 3 * 1024 * 1024;
 
 /// What a page from here may load and do: only what comes from here. No inline script, no frame around it.

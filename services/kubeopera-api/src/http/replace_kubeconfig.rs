@@ -20,7 +20,7 @@ use crate::{
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKubeconfig {
-    /// A kubeconfig with cluster-admin access to the same cluster, at most 1 MiB. It is stored as a Kubernetes Secret
+    /// A kubeconfig with cluster-admin access to the same cluster, at most 1023 KiB. It is stored as a Kubernetes Secret
     /// exactly as supplied, and never shown again.
     #[schema(value_type = String, format = Password)]
     kubeconfig: Secret,

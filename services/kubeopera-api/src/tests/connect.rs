@@ -29,6 +29,7 @@ on_both_databases! {
     fields_are_refused_by_name
     a_crash_between_the_secret_and_the_record_leaves_nothing_for_long
     another_context_than_the_current_one_is_chosen
+    the_largest_file_that_is_taken_fits_its_secret_with_the_longest_name_of_a_context
     a_person_connects_ten_times_in_ten_minutes
 }
 
@@ -342,6 +343,28 @@ async fn another_context_than_the_current_one_is_chosen(world: World) {
     assert!(world.dump("clusters").await[0].contains("b-uid"));
     assert_eq!(gone.code(), "kubeconfig_unresolved_reference");
     assert_eq!((none.code().as_str(), &none.json()["field"]), ("kubeconfig_no_current_context", &json!("context")));
+}
+
+async fn the_largest_file_that_is_taken_fits_its_secret_with_the_longest_name_of_a_context(world: World) {
+    let cookie = world.log_in("operator").await;
+    world.cluster_at("a.acme.com", "a-uid");
+    let longest = "🚀".repeat(253);
+    let bytes = 1023 * 1024;
+    let file = format!("{}\n", kubeconfig(&[("current", "current.acme.com"), (&longest, "a.acme.com")]));
+    let file = format!("{file}{}", "#".repeat(bytes - file.len()));
+    let mut body = json!({"name": "a", "provider": "on-premises", "region": "berlin", "context": longest});
+    body["kubeconfig"] = format!("{file}#").into();
+
+    let refused = world.post(CONNECT, &cookie, &body).await;
+    world.nothing_is_stored().await;
+    body["kubeconfig"] = file.as_str().into();
+    let connected = world.post(CONNECT, &cookie, &body).await;
+
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (413, "kubeconfig_too_large"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("1023 KiB"), "{refused:?}");
+    assert_eq!(connected.status, StatusCode::CREATED, "{connected:?}");
+    let data = world.api_server.secrets()[0]["data"].clone();
+    assert_eq!(data, json!({"kubeconfig": STANDARD.encode(&file), "context": STANDARD.encode(&longest)}));
 }
 
 async fn a_person_connects_ten_times_in_ten_minutes(world: World) {

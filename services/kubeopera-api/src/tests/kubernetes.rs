@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::body::Bytes;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use futures::{StreamExt, stream};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, StreamBody};
@@ -17,6 +18,8 @@ use tokio::sync::watch;
 /// UID of its kube-system namespace.
 pub(super) const UID: &str = "0b7a6b8e-uid-of-kube-system";
 const SECRETS: &str = "/api/v1/namespaces/kubeopera-system/secrets";
+/// Of all values in its data together, as in Kubernetes.
+const LARGEST_SECRET: usize = 1 << 20;
 const RESOURCES: &str = "/apis/kubeopera.io/v1alpha1/namespaces/kubeopera-system/hostclusters";
 
 /// An API server that knows `kube-system`, nodes and HostCluster resources.
@@ -314,15 +317,13 @@ impl State {
                     return refusal(StatusCode::CONFLICT, "AlreadyExists");
                 }
                 secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
-                self.keep_secret(name, &mut secret);
-                answer(StatusCode::CREATED, &secret)
+                self.keep_secret(name, secret, StatusCode::CREATED)
             }
             (&Method::PATCH, one) => {
                 let mut secret: Value = serde_json::from_slice(body).unwrap();
                 let name = one.rsplit('/').next().unwrap().to_owned();
                 secret["metadata"]["creationTimestamp"] = jiff::Timestamp::now().to_string().into();
-                self.keep_secret(name, &mut secret);
-                answer(StatusCode::OK, &secret)
+                self.keep_secret(name, secret, StatusCode::OK)
             }
             (method, one) => {
                 let name = one.rsplit('/').next().unwrap();
@@ -342,17 +343,23 @@ impl State {
                 if method == Method::PUT {
                     let mut another = wanted;
                     another["metadata"]["creationTimestamp"] = secret["metadata"]["creationTimestamp"].clone();
-                    self.keep_secret(name.to_owned(), &mut another);
+                    return self.keep_secret(name.to_owned(), another, StatusCode::OK);
                 }
                 answer(StatusCode::OK, &secret)
             }
         }
     }
 
-    fn keep_secret(&mut self, name: String, secret: &mut Value) {
+    fn keep_secret(&mut self, name: String, mut secret: Value, done: StatusCode) -> Response<Body> {
+        let sizes = secret["data"].as_object().into_iter().flat_map(|data| data.values());
+        let size: usize = sizes.map(|value| STANDARD.decode(value.as_str().unwrap()).unwrap().len()).sum();
+        if size > LARGEST_SECRET {
+            return refusal(StatusCode::UNPROCESSABLE_ENTITY, "Invalid");
+        }
         self.secret_writes += 1;
         secret["metadata"]["resourceVersion"] = self.secret_writes.to_string().into();
         self.secrets.insert(name, secret.clone());
+        answer(done, &secret)
     }
 
     fn tell(&mut self, kind: &str, resource: &mut Value) {
