@@ -135,6 +135,6 @@ async fn component(
         _ => judge_lease(name, lease.is_held(), lease.renewed(), lease.duration(), now),
     };
     let is_old = |renewed| now.duration_since(renewed) > RENEWED_OF_LATE;
-    let is_late = !lease.is_held() || lease.renewed().is_some_and(is_old);
-    Ok((state, is_late))
+    let is_worth_another_look = !lease.is_held() || lease.renewed().is_some_and(is_old);
+    Ok((state, is_worth_another_look))
 }
