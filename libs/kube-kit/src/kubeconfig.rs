@@ -8,6 +8,7 @@ mod address;
 mod authority;
 mod encoding;
 mod file;
+mod log_in;
 mod refusals;
 mod secret;
 mod validity;
@@ -22,6 +23,7 @@ use vocabulary::{Secret, Trouble};
 pub(crate) use self::address::{Judged, NoAddress, Refused};
 pub use self::{
     address::{is_forbidden_address, is_forbidden_host},
+    log_in::HOW_TO_MAKE_A_TOKEN,
     validity::Validity,
 };
 use self::{
@@ -37,11 +39,6 @@ const LARGEST: usize = 1023 << 10;
 
 /// Makes one file out of a kubeconfig that refers to others.
 const FLATTEN: &str = "Run `kubectl config view --raw --minify --flatten` and supply what it prints.";
-
-/// How to make a kubeconfig that needs no program to log in, as sentences with commands.
-pub const HOW_TO_MAKE_A_TOKEN: &str = "Supply a kubeconfig with a ServiceAccount's token: `kubectl -n kube-system create serviceaccount \
-    kubeopera`, `kubectl create clusterrolebinding kubeopera --clusterrole=cluster-admin \
-    --serviceaccount=kube-system:kubeopera`, `kubectl -n kube-system create token kubeopera --duration=8760h`.";
 
 /// Why a kubeconfig is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -208,6 +205,13 @@ impl ValidKubeconfig {
     /// When the credential ends, as far as it tells.
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.validity().map(|validity| validity.until)
+    }
+
+    /// Why the credential ends soon although it does not tell when, with the commands that make one that lasts.
+    pub fn ends_untold(&self) -> Option<KubeconfigProblem> {
+        let sentence = self.token().filter(|_| self.validity().is_none()).and_then(log_in::soon_over)?;
+        let message = format!("{sentence} KubeOpera loses the cluster with it. {HOW_TO_MAKE_A_TOKEN}");
+        Some(problem("credential_may_end_soon", "kubeconfig.token", message))
     }
 
     /// What is wrong with the certificate authority, whether or not a connection fails because of it.

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use vocabulary::Secret;
 
+use super::log_in::LogIn;
+
 /// Whether a field is there, whatever it holds. A field that is null or empty has no effect on kubectl either.
 #[derive(Default)]
 pub(super) struct Presence(bool);
@@ -82,8 +84,8 @@ pub(super) struct User {
     pub(super) token: Option<Secret>,
     pub(super) client_certificate_data: Option<String>,
     pub(super) client_key_data: Option<Secret>,
-    pub(super) exec: Presence,
-    pub(super) auth_provider: Presence,
+    pub(super) exec: LogIn,
+    pub(super) auth_provider: LogIn,
     #[serde(rename = "tokenFile")]
     pub(super) token_file: Presence,
     pub(super) client_certificate: Presence,

@@ -46,18 +46,18 @@ pub(super) fn refuse_in_cluster(field: &str, cluster: &Cluster) -> Result<(), Ku
 
 pub(super) fn refuse_in_user(field: &str, user: &User) -> Result<(), KubeconfigProblem> {
     let field = format!("{field}.user");
-    if user.exec.is_present() {
+    if let Some(family) = user.exec.family() {
         return Err(problem(
             "kubeconfig_exec_forbidden",
             format!("{field}.exec"),
-            format!("This kubeconfig runs a program to log in. {HOW_TO_MAKE_A_TOKEN}"),
+            format!("This kubeconfig runs {} to log in. {}", family.program(), family.way_out()),
         ));
     }
-    if user.auth_provider.is_present() {
+    if let Some(family) = user.auth_provider.family() {
         return Err(problem(
             "kubeconfig_auth_provider_forbidden",
             format!("{field}.auth-provider"),
-            format!("This kubeconfig logs in by a provider's own method. {HOW_TO_MAKE_A_TOKEN}"),
+            format!("This kubeconfig logs in by a provider's own method. {}", family.way_out()),
         ));
     }
     for (name, present) in [

@@ -93,6 +93,7 @@ impl Platform {
         verdict.server = Some(printable(kubeconfig.server().as_str(), LONGEST_NAME));
         verdict.expires_at = kubeconfig.expires_at();
         verdict.warnings.extend(verdict.expires_at.and_then(ends_soon));
+        verdict.warnings.extend(kubeconfig.ends_untold().map(Finding::from));
         verdict.warnings.extend(kubeconfig.authority_flaws().into_iter().map(Finding::from));
         if !call {
             return ContextVerdict { verdict: Verdict::NotChecked, ..verdict };

@@ -85,6 +85,7 @@ async fn each_context_that_cannot_be_used_says_why_and_what_mends_it(world: Worl
         ("lost", "good.acme.com"),
         ("expired", "good.acme.com"),
         ("ends soon", "good.acme.com"),
+        ("of oc login", "good.acme.com"),
     ]);
     let token = |seconds: i64| {
         let end = jiff::Timestamp::now().as_second() + seconds;
@@ -94,6 +95,7 @@ async fn each_context_that_cannot_be_used_says_why_and_what_mends_it(world: Worl
     file["contexts"][7]["context"]["user"] = "gone".into();
     file["users"][8]["user"] = token(-60);
     file["users"][9]["user"] = token(3600);
+    file["users"][10]["user"] = json!({"token": "sha256~CANARY"});
 
     let check = world.check(&cookie, &file).await.json();
 
@@ -116,14 +118,16 @@ async fn each_context_that_cannot_be_used_says_why_and_what_mends_it(world: Worl
             ("lost", "kubeconfig_unresolved_reference"),
             ("expired", "credential_expired"),
             ("ends soon", "usable"),
+            ("of oc login", "usable"),
         ]
     );
     let commands = |at: usize| check["contexts"][at]["refusal"]["commands"].to_string();
     assert!(commands(3).contains("kubectl create clusterrolebinding"), "{}", commands(3));
-    assert!(commands(8).contains("kubectl -n kube-system create token"), "{}", commands(8));
+    assert!(commands(8).contains("kubectl config set-credentials kubeopera"), "{}", commands(8));
     let soon = &check["contexts"][9];
     assert_eq!(soon["warnings"][0]["code"], "credential_ends_soon");
     assert!(soon["expires_at"].is_string());
+    assert_eq!(check["contexts"][10]["warnings"][0]["code"], "credential_may_end_soon");
 
     file["users"][9]["user"] = json!({"exec": {"command": "aws"}});
     let check = world.check(&cookie, &file).await.json();
