@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,12 +128,35 @@ func TestAKilledRegistryIsStartedAgainWithItsContent(t *testing.T) {
 	}
 }
 
-func TestARegistryThatDoesNotAnswerIsReplaced(t *testing.T) {
-	registry := fresh(t)
-	pid := up(t, registry)
+// suspend stops a process and waits until each of its threads stands still: until then it may answer.
+func suspend(t *testing.T, pid int) {
+	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := slices.ContainsFunc(threads, func(thread string) bool {
+			content, err := os.ReadFile(thread)
+			// The state follows the name, which is in parentheses.
+			return err == nil && !bytes.Contains(content, []byte(") T "))
+		})
+		if len(threads) > 0 && !runs {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d does not stand still", pid)
+		}
+	}
+}
+
+func TestARegistryThatDoesNotAnswerIsReplaced(t *testing.T) {
+	registry := fresh(t)
+	pid := up(t, registry)
+	suspend(t, pid)
 	if again := up(t, registry); again == pid {
 		t.Errorf("process %d is stopped and still the registry", pid)
 	}
