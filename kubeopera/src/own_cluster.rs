@@ -8,7 +8,14 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{
+    Client,
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+use kube_kit::OwnRanges;
+use tokio_util::sync::CancellationToken;
+
+use crate::welcome;
 
 /// Where the cluster was found.
 #[derive(Debug)]
@@ -135,6 +142,17 @@ impl Found {
         config.default_retry = false;
         Ok(config)
     }
+}
+
+/// The addresses of the cluster this is a Pod of, read anew until the shutdown. Nothing waits for them: what cannot be read
+/// now is read a minute later.
+pub(crate) async fn ranges(client: &Client, shutdown: &CancellationToken) -> &'static OwnRanges {
+    let ranges: &'static OwnRanges = Box::leak(Box::default());
+    if let Err(trouble) = ranges.refresh(client).await {
+        welcome::step(&format!("Addresses of this cluster are not refused as those of others yet. {trouble}"));
+    }
+    tokio::spawn(ranges.keep_fresh(client.clone(), shutdown.clone()));
+    ranges
 }
 
 /// The address of this machine from which it reaches the API server, which is the one at which that network reaches

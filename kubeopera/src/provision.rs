@@ -37,7 +37,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let client = kube_kit::guarded(config, Limits::default())?;
     let book = Arc::new(SecretBook::new(client, order.cluster, order.run.clone()));
     let engine = Engine::new(options.terraform);
-    let access = Arc::new(ServiceAccountAccess { allowed: options.targets.kubeconfigs() });
+    let access = Arc::new(ServiceAccountAccess { allowed: options.targets.kubeconfigs(None) });
     let runner = Runner::new(order, options.order, engine, options.folder, book, access, stop);
     match runner.run().await? {
         RunResult::Succeeded => Ok(()),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ipnet::IpNet;
-use kube_kit::KubeconfigOptions;
+use kube_kit::{KubeconfigOptions, OwnRanges};
 
 use crate::browsers::range;
 
@@ -16,9 +16,10 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Where kubeconfigs may lead for as long as this process runs.
-    pub(crate) fn kubeconfigs(&self) -> KubeconfigOptions {
-        KubeconfigOptions { allow_loopback: false, allowed_targets: self.allowed_target_cidr.clone().leak() }
+    /// Where kubeconfigs may lead for as long as this process runs. `own_ranges` are those of the cluster it is a Pod of.
+    pub(crate) fn kubeconfigs(&self, own_ranges: Option<&'static OwnRanges>) -> KubeconfigOptions {
+        let allowed_targets = self.allowed_target_cidr.clone().leak();
+        KubeconfigOptions { allow_loopback: false, allowed_targets, own_ranges }
     }
 }
 
@@ -37,7 +38,7 @@ mod tests {
     #[test]
     fn a_target_is_an_address_or_a_range_and_there_may_be_several() {
         let parse = |words: &[&str]| CommandLine::try_parse_from([&["kubeopera"], words].concat());
-        let allowed = |words: &[&str]| parse(words).ok().unwrap().targets.kubeconfigs().allowed_targets;
+        let allowed = |words: &[&str]| parse(words).ok().unwrap().targets.kubeconfigs(None).allowed_targets;
 
         let both = ["--allowed-target-cidr", "10.0.0.0/8", "--allowed-target-cidr", "2001:db8::7"];
         assert_eq!(

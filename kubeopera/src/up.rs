@@ -123,6 +123,8 @@ pub(crate) struct Options {
 /// The cluster KubeOpera runs on, and what comes with it.
 struct Host {
     config: kube::Config,
+    /// Whether this process is a Pod of it.
+    has_this_pod: bool,
     /// The cluster in words.
     words: String,
     /// What to put behind `kubectl` to reach it.
@@ -165,7 +167,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut scaffolding = gitops_scaffolder::Config::new(data.clones()).trusting(&repository.url);
     scaffolding.mirror = host.mirror.clone();
     let scaffolder = Arc::new(Scaffolder::new(scaffolding).await.context("preparing gitops-scaffolder")?);
-    let kubeconfigs = options.targets.kubeconfigs();
+    let own_ranges = if host.has_this_pod { Some(own_cluster::ranges(&client, &shutdown).await) } else { None };
+    let kubeconfigs = options.targets.kubeconfigs(own_ranges);
     let provisioner = options.provisioner(&client, kubeconfigs, &auth, &prices);
     let lease = leader::lease(client.clone(), &data)?;
     let controller = host_cluster_controller::Context {
@@ -277,6 +280,7 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
     if !matches!(found, Found::Nowhere) {
         return Ok(Host {
             config: found.configuration().await?,
+            has_this_pod: matches!(found, Found::InCluster),
             words: found.words(),
             kubectl: found.kubectl(),
             flux: given_flux.map(|flux| from_mirror(flux, given_mirror.as_ref())),
@@ -289,6 +293,7 @@ async fn host(options: &Options) -> anyhow::Result<Host> {
     let found = own_cluster::find(Some(&local.kubeconfig), None)?;
     Ok(Host {
         config: found.configuration().await?,
+        has_this_pod: false,
         words: format!("local cluster {name}"),
         kubectl: format!(" --kubeconfig {}", local.kubeconfig.display()),
         flux: given_flux.or(Some(local.flux)),

@@ -31,7 +31,10 @@ use self::{
     file::{Cluster, File, NamedCluster, NamedUser, User},
     refusals::{refuse_in_cluster, refuse_in_user},
 };
-use crate::client::{Limits, guarded_by};
+use crate::{
+    OwnRanges,
+    client::{Limits, guarded_by},
+};
 
 /// No kubeconfig with one cluster's certificates comes near this. The data of a Secret is 1 MiB at most (`MaxSecretSize` of
 /// Kubernetes), and beside the file the name of the chosen context is kept there.
@@ -60,6 +63,9 @@ pub struct KubeconfigOptions {
     /// Only into these ranges; if there is none, anywhere. They open nothing that is refused anyway. Whoever runs KubeOpera
     /// sets them once for as long as it runs.
     pub allowed_targets: &'static [IpNet],
+    /// Not to these: the cluster this process is a Pod of. None for a process elsewhere: many clusters have the same ranges,
+    /// and elsewhere they lead to another one.
+    pub own_ranges: Option<&'static OwnRanges>,
 }
 
 /// A kubeconfig that names a server and a credential and nothing else.

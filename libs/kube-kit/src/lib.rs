@@ -10,6 +10,7 @@ mod client;
 mod discovery;
 mod kubeconfig;
 mod lease;
+mod own_ranges;
 mod provider_id;
 mod read;
 mod trouble;
@@ -23,6 +24,7 @@ pub use kubeconfig::{
     is_forbidden_address, is_forbidden_host,
 };
 pub use lease::{Holder, Leadership, Lease, LeaseTimes};
+pub use own_ranges::OwnRanges;
 pub use provider_id::provider_of;
 pub use read::{View, null_as_empty, read, read_all};
 pub use trouble::{Attempt, is_not_found, printable, trouble, unless_gone, word};

@@ -30,7 +30,7 @@ const VERSION: &str = r#"{"major":"1","minor":"34","gitVersion":"v1.34.4","gitCo
     "buildDate":"","goVersion":"","compiler":"","platform":""}"#;
 
 /// Servers of tests are on this machine.
-const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[], own_ranges: None };
 
 /// What a server shows, and the key to it.
 struct Shown {

@@ -82,8 +82,9 @@ async fn serve(router: Router) -> (String, String) {
     (endpoint, STANDARD.encode(shown.cert.pem()))
 }
 
-const LOOPBACK: ServiceAccountAccess =
-    ServiceAccountAccess { allowed: KubeconfigOptions { allow_loopback: true, allowed_targets: &[] } };
+const LOOPBACK: ServiceAccountAccess = ServiceAccountAccess {
+    allowed: KubeconfigOptions { allow_loopback: true, allowed_targets: &[], own_ranges: None },
+};
 
 #[tokio::test]
 async fn a_kubeconfig_has_a_token_of_kubeoperas_own_and_waits_for_its_rights() {

@@ -28,7 +28,7 @@ use vocabulary::{ClusterId, GitUrl, Secret, SecretName};
 
 const PATIENCE: Duration = Duration::from_secs(150);
 const PAUSE: Duration = Duration::from_millis(500);
-const ALLOW: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+const ALLOW: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[], own_ranges: None };
 
 #[tokio::test]
 #[ignore = "starts a cluster"]

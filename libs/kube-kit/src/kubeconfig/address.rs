@@ -29,12 +29,21 @@ pub(crate) enum Refused {
 
 /// Whether a connection may be made to an address.
 pub(super) fn judge(address: IpAddr, options: KubeconfigOptions) -> Result<(), Refused> {
-    if is_forbidden(address, options) {
+    if is_forbidden(address, options) || is_own(address, options) {
         return Err(Refused::Inward);
     }
     let (ranges, plain) = (options.allowed_targets, address.to_canonical());
     let is_within = ranges.is_empty() || ranges.iter().any(|range| range.contains(&plain));
     if is_within { Ok(()) } else { Err(Refused::OutOfRange) }
+}
+
+/// Whether an address is one of the cluster this process is a Pod of, in whatever IPv6 address it is wrapped.
+fn is_own(address: IpAddr, options: KubeconfigOptions) -> bool {
+    let wrapped = match address {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(v6) => embedded_v4(v6).map(IpAddr::from),
+    };
+    options.own_ranges.is_some_and(|own| own.contains(address) || wrapped.is_some_and(|v4| own.contains(v4)))
 }
 
 /// A name has no address.

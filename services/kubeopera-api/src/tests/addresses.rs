@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use kube_kit::KubeconfigOptions;
+use kube_kit::{KubeconfigOptions, OwnRanges};
 use serde_json::{Value, json};
 
 use super::{World, elsewhere::kubeconfig, kubernetes::ApiServer, listening::Listening, on_both_databases};
@@ -13,13 +13,14 @@ on_both_databases! {
     a_cluster_is_connected_by_its_ipv4_or_its_ipv6_address_and_a_try_that_fails_leaves_nothing
     two_clusters_whose_users_have_one_name_are_each_shown_their_own_credential
     an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_nobody_is_called
+    an_address_of_the_cluster_kubeopera_is_a_pod_of_is_refused_with_the_other_way_and_nobody_is_called
 }
 
 const CONNECT: &str = "/api/v1/clusters/connect";
 const CHECK: &str = "/api/v1/clusters/kubeconfig-check";
 
 /// Servers of tests are on this machine.
-const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+const HERE: KubeconfigOptions = KubeconfigOptions { allow_loopback: true, allowed_targets: &[], own_ranges: None };
 
 fn wanted(name: &str, kubeconfig: &Value) -> Value {
     json!({"name": name, "provider": "on-premises", "region": "berlin", "kubeconfig": kubeconfig.to_string()})
@@ -78,7 +79,8 @@ async fn two_clusters_whose_users_have_one_name_are_each_shown_their_own_credent
 async fn an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_nobody_is_called(world: World) {
     let ranges = Vec::from(["10.1.0.0/16", "fd00:1::/32"].map(|range| range.parse().unwrap())).leak();
     let others = Arc::new(world.others.clone());
-    let world = world.reaching(others, KubeconfigOptions { allow_loopback: false, allowed_targets: ranges });
+    let world =
+        world.reaching(others, KubeconfigOptions { allow_loopback: false, allowed_targets: ranges, own_ranges: None });
     let cookie = world.log_in("operator").await;
     let servers = ["10.1.2.3", "[fd00:1::7]", "10.2.2.3", "[fd00:2::7]"].map(|host| {
         let server = ApiServer::of_cluster("another-uid");
@@ -97,5 +99,47 @@ async fn an_address_out_of_the_allowed_ranges_is_refused_with_the_setting_and_no
     assert!(refused.json()["detail"].as_str().unwrap().contains("--allowed-target-cidr"), "{refused:?}");
     assert!(servers[..2].iter().all(|(_, server)| server.requests() > 0));
     assert!(servers[2..].iter().all(|(_, server)| server.requests() == 0));
+    assert!(world.dump("clusters").await.is_empty() && world.api_server.secrets().is_empty());
+}
+
+async fn an_address_of_the_cluster_kubeopera_is_a_pod_of_is_refused_with_the_other_way_and_nobody_is_called(
+    world: World,
+) {
+    let node = |pods: &str, address: &str| {
+        json!({"metadata": {"name": address}, "spec": {"podCIDRs": [pods]},
+            "status": {"addresses": [{"type": "InternalIP", "address": address}]}})
+    };
+    let own: &'static OwnRanges = Box::leak(Box::default());
+    world.api_server.join(node("10.244.0.0/24", "10.7.0.4"));
+    own.refresh(&world.api_server.client()).await.unwrap();
+    let (others, api_server) = (Arc::new(world.others.clone()), world.api_server.clone());
+    let world = world.reaching(others, KubeconfigOptions { own_ranges: Some(own), ..KubeconfigOptions::default() });
+    let cookie = world.log_in("operator").await;
+    let hosts = ["10.244.0.9", "10.7.0.4", "10.244.1.9"];
+    let servers = hosts.map(|host| {
+        let server = ApiServer::of_cluster("another-uid");
+        world.others.add(host, &server);
+        server
+    });
+    let file = kubeconfig(&hosts.map(|host| (host, host)));
+    let verdicts = async || {
+        let check = world.post(CHECK, &cookie, &json!({"kubeconfig": file.to_string()})).await.json();
+        let contexts = check["contexts"].as_array().unwrap().clone();
+        contexts.iter().map(|one| one["refusal"]["code"].as_str().unwrap_or("usable").to_owned()).collect::<Vec<_>>()
+    };
+
+    let before = verdicts().await;
+    let calls = servers.each_ref().map(ApiServer::requests);
+    api_server.join(node("10.244.1.0/24", "10.7.0.5"));
+    own.refresh(&api_server.client()).await.unwrap();
+    let after = verdicts().await;
+    let refused = world.post(CONNECT, &cookie, &wanted("two", &kubeconfig(&[("a", "10.244.1.9")]))).await;
+
+    assert_eq!(before, ["cluster_address_forbidden", "cluster_address_forbidden", "usable"]);
+    assert_eq!(after, ["cluster_address_forbidden"; 3]);
+    assert!(calls[..2] == [0, 0] && calls[2] > 0, "{calls:?}");
+    assert_eq!(servers.each_ref().map(ApiServer::requests), calls);
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (422, "cluster_address_forbidden"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("Register This Cluster"), "{refused:?}");
     assert!(world.dump("clusters").await.is_empty() && world.api_server.secrets().is_empty());
 }

@@ -92,6 +92,11 @@ impl ApiServer {
         server
     }
 
+    /// A node joins.
+    pub(super) fn join(&self, node: Value) {
+        self.state.lock().unwrap().nodes.push(node);
+    }
+
     pub(super) fn grant_everything(&self, grants: bool) {
         self.state.lock().unwrap().grants_everything = grants;
     }

@@ -22,7 +22,7 @@ type Script = Box<dyn Fn() -> Answer + Send + Sync>;
 const AT_MOST: Duration = Duration::from_secs(30);
 
 async fn world() -> World {
-    let here = KubeconfigOptions { allow_loopback: true, allowed_targets: &[] };
+    let here = KubeconfigOptions { allow_loopback: true, allowed_targets: &[], own_ranges: None };
     World::on_sqlite().await.reaching(Arc::new(OverTheNetwork), here)
 }
 
