@@ -15,6 +15,9 @@ use vocabulary::{ClusterId, Trouble};
 
 use crate::{FIELD_MANAGER, ports::HostClusters, write_status};
 
+/// Of an event's note, in bytes: `NoteLengthLimit` of Kubernetes.
+const LONGEST_NOTE: usize = 1024;
+
 /// The HostClusters on the management cluster.
 pub(crate) struct OnManagementCluster {
     client: Client,
@@ -86,7 +89,7 @@ impl HostClusters for OnManagementCluster {
         let told = KubeEvent {
             type_: if event.is_warning { EventType::Warning } else { EventType::Normal },
             reason: event.reason.clone(),
-            note: Some(event.note.clone()),
+            note: Some(fitting(&event.note)),
             action: "Reconcile".to_owned(),
             secondary: None,
         };
@@ -94,6 +97,15 @@ impl HostClusters for OnManagementCluster {
             tracing::debug!(error = &error as &dyn std::error::Error, "an event was not heard");
         }
     }
+}
+
+/// A note that an event may have: what is longer is refused by the API server, and stands in the status as a whole.
+fn fitting(note: &str) -> String {
+    if note.len() <= LONGEST_NOTE {
+        return note.to_owned();
+    }
+    let cut = note.floor_char_boundary(LONGEST_NOTE - '…'.len_utf8());
+    format!("{}…", note.get(..cut).unwrap_or_default())
 }
 
 fn neighbour(resource: &HostCluster) -> Option<Neighbour> {

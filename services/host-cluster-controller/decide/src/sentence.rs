@@ -1,7 +1,8 @@
 //! Text for people, made safe: one line, bounded, and a sentence.
 
-/// Longest text that goes into a message, in characters. Longer ones are cut at a word.
-const LONGEST: usize = 600;
+/// Longest text that goes into a message, in characters. Longer ones are cut at a word. The commands have room that make a
+/// kubeconfig which can be used: half of them would be of no use.
+const LONGEST: usize = 1800;
 
 /// One line of at most [`LONGEST`] characters that begins with a capital letter and ends with a full stop.
 pub(crate) fn sentence(text: &str) -> String {

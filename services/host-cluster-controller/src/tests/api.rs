@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use host_cluster_controller_crd::{FINALIZER, HostCluster, HostClusterStatus, Phase};
+use host_cluster_controller_decide::Event;
 use http::{Request, Response};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
@@ -38,6 +39,21 @@ fn resource() -> HostCluster {
 
 fn not_found() -> (u16, Value) {
     (404, json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404, "message": ""}))
+}
+
+#[tokio::test]
+async fn a_note_that_no_event_may_have_is_cut_and_others_are_told_whole() {
+    let (client, sent) = server(|_| (201, json!({})));
+    let on_management_cluster = OnManagementCluster::new(client);
+    let short = "x".repeat(1024);
+    for (reason, note) in [("Short", &short), ("Long", &"é".repeat(600))] {
+        let event = Event { is_warning: true, reason: reason.to_owned(), note: note.clone() };
+        on_management_cluster.tell(&resource(), &event).await;
+    }
+
+    let sent = sent.lock().unwrap();
+    let notes: Vec<_> = sent.iter().map(|(_, event)| event["note"].as_str().unwrap()).collect();
+    assert_eq!(notes, [short, format!("{}…", "é".repeat(510))]);
 }
 
 #[tokio::test]
