@@ -103,23 +103,33 @@ pub async fn take_turn(tx: &impl ConnectionTrait, turn: &str) -> Result<(), DbEr
     tx.execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await.map(|_| ())
 }
 
-/// A turn that somebody has until this is dropped, or their process ends.
+/// A turn that somebody has until it is ended, or their process ends. Dropped, it ends a moment later.
 #[derive(Debug)]
 pub struct Turn {
-    _until_it_ends: Option<DatabaseTransaction>,
+    until_it_ends: Option<DatabaseTransaction>,
+}
+
+impl Turn {
+    /// Leaves the turn to others at once.
+    pub async fn end(self) -> Result<(), DbErr> {
+        match self.until_it_ends {
+            Some(tx) => tx.commit().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// Takes a turn for something that is done elsewhere than in the database, unless another process is in it. Nothing in the
 /// database waits for it meanwhile. On SQLite, which one process has for itself, it is free.
 pub async fn try_take_turn(db: &DatabaseConnection, turn: &str) -> Result<Option<Turn>, DbErr> {
     if db.get_database_backend() != DbBackend::Postgres {
-        return Ok(Some(Turn { _until_it_ends: None }));
+        return Ok(Some(Turn { until_it_ends: None }));
     }
     let tx = db.begin_with_config(None, Some(AccessMode::ReadOnly)).await?;
     let lock = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken";
     let row = tx.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [turn.into()])).await?;
     let is_taken = row.map(|row| row.try_get("", "taken")).transpose()?.unwrap_or(false);
-    Ok(is_taken.then_some(Turn { _until_it_ends: Some(tx) }))
+    Ok(is_taken.then_some(Turn { until_it_ends: Some(tx) }))
 }
 
 /// Whether a write failed because a unique value exists already.

@@ -46,6 +46,7 @@ macro_rules! on_both_databases {
 
 on_both_databases! {
     writers_that_read_first_take_turns
+    a_turn_that_was_ended_is_free_at_once
     a_transaction_that_is_dropped_leaves_nothing
     a_value_that_must_be_unique_is_told_from_other_failures
 }
@@ -70,6 +71,15 @@ async fn writers_that_read_first_take_turns(world: World) {
     futures::future::join_all((0..50).map(|_| one_more())).await;
 
     assert_eq!(World::count(&world.db).await, 50);
+}
+
+async fn a_turn_that_was_ended_is_free_at_once(world: World) {
+    for _ in 0..100 {
+        let turn = try_take_turn(&world.db, "one").await.unwrap().expect("nobody has it");
+        let while_it_is_had = try_take_turn(&world.db, "one").await.unwrap();
+        assert_eq!(while_it_is_had.is_none(), world.db.get_database_backend() == DbBackend::Postgres);
+        turn.end().await.unwrap();
+    }
 }
 
 async fn a_transaction_that_is_dropped_leaves_nothing(world: World) {

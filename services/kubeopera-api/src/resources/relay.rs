@@ -81,14 +81,18 @@ pub(crate) async fn relay_what_is_due(platform: &Platform) -> Result<Duration, D
 /// Does what an entry asks for, unless another process is doing something for its cluster; says which.
 async fn relay_in_turn(platform: &Platform, entry: &Entry) -> Result<bool, DbErr> {
     let turn = try_take_turn(&platform.db, &format!("outbox/{}", entry.cluster)).await?;
-    let Some(_turn) = turn else { return Ok(false) };
-    // Another process may have done it before this one had its turn.
-    if let Some(entry) = outbox::again(&platform.db, entry).await?
-        && entry.next_attempt_at <= Timestamp::now()
-    {
-        relay(platform, &entry).await?;
+    let Some(turn) = turn else { return Ok(false) };
+    let done = relay_if_due(platform, entry).await;
+    turn.end().await?;
+    done.map(|()| true)
+}
+
+/// Another process may have done it before this one had its turn.
+async fn relay_if_due(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
+    match outbox::again(&platform.db, entry).await? {
+        Some(entry) if entry.next_attempt_at <= Timestamp::now() => relay(platform, &entry).await,
+        _ => Ok(()),
     }
-    Ok(true)
 }
 
 async fn relay(platform: &Platform, entry: &Entry) -> Result<(), DbErr> {
