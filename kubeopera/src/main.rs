@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod browsers;
 mod clouds;
+mod clusters;
 mod data_folder;
 mod health;
 mod identity_provider;
@@ -16,6 +17,7 @@ mod price_list;
 mod provision;
 mod report;
 mod repository;
+mod server;
 mod storage;
 mod targets;
 mod terminal;
@@ -25,7 +27,8 @@ mod welcome;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
 
 #[derive(Parser)]
 #[command(name = "kubeopera", version, about = "Register, connect, create, compare and let go of Kubernetes clusters")]
@@ -44,6 +47,13 @@ enum Command {
     /// The audit log.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Clusters of a running KubeOpera: list, register, connect, follow and let go of them.
+    Clusters(clusters::Options),
+    /// Print what makes a shell complete KubeOpera's commands and options.
+    Completion {
+        /// The shell
+        shell: Shell,
+    },
     /// Print the Multi-Cluster view of a running KubeOpera.
     Report(report::Options),
     /// Print the health score of any cluster, once, without a running KubeOpera.
@@ -73,10 +83,12 @@ fn main() -> ExitCode {
                     Command::Backup(options) => runtime.block_on(backup::run(options)),
                     Command::Restore(options) => runtime.block_on(backup::restore(options)),
                     Command::Audit(command) => runtime.block_on(audit::run(command)),
+                    Command::Completion { shell } => complete(shell),
                     Command::Report(options) => runtime.block_on(report::run(options)),
                     Command::Health(options) => runtime.block_on(health::run(options)),
                     Command::Prices(command) => price_list::run(command),
-                    // Its end says what was found.
+                    // Their end says what was found.
+                    Command::Clusters(options) => return Ok(runtime.block_on(clusters::run(options))),
                     Command::Tree(command) => return Ok(runtime.block_on(tree::run(command))),
                 }
                 .map(|()| ExitCode::SUCCESS)
@@ -91,12 +103,30 @@ fn main() -> ExitCode {
     }
 }
 
+fn complete(shell: Shell) -> anyhow::Result<()> {
+    terminal::print(std::str::from_utf8(&completion(shell))?)
+}
+
+fn completion(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Command::command(), "kubeopera", &mut script);
+    script
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Command::command().debug_assert();
+        Command::command().debug_assert();
+    }
+
+    #[test]
+    fn every_shell_completes_commands_and_words() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = String::from_utf8(completion(shell)).unwrap();
+            assert!(["disconnect", "until", "BootstrappingFlux"].iter().all(|word| script.contains(word)), "{shell}");
+        }
     }
 }

@@ -1,31 +1,19 @@
 //! `kubeopera report`: the Multi-Cluster view of a running KubeOpera on a terminal.
 
-use std::time::Duration;
-
-use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use k8s_monitor_contract::{CostTotal, MultiCluster, Row, RowResource, Standing, Summary};
-use reqwest::StatusCode;
-use service_kit::outbound::{self, BodyError};
-use url::Url;
-use vocabulary::Secret;
+use reqwest::Method;
 
-use crate::terminal::{csv_cell, plain, print, table};
-
-/// Environment variable with a personal access token. It is no option: the command line of a process is for everybody to
-/// see.
-const TOKEN_VARIABLE: &str = "KUBEOPERA_TOKEN";
-/// Asking every cluster anew takes a few seconds.
-const LONGEST_CALL: Duration = Duration::from_secs(30);
-/// Many times what the view of a thousand clusters takes.
-const LARGEST_ANSWER: usize = 64 << 20;
+use crate::{
+    server::{Request, ServerOptions},
+    terminal::{csv_cell, json, plain, print, table},
+};
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
 pub(crate) struct Options {
-    /// Address of KubeOpera
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7070", env = "KUBEOPERA_SERVER")]
-    server: Url,
+    #[command(flatten)]
+    server: ServerOptions,
     /// Ask every cluster anew, for at most two seconds
     #[arg(long)]
     refresh: bool,
@@ -47,44 +35,18 @@ pub(crate) enum Output {
 
 /// Prints the view.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let view = ask(&options).await?;
+    let server = options.server.server()?;
+    let mut request = Request::new(Method::GET, "/clusters/multi");
+    if options.refresh {
+        request = request.query(vec![("refresh", "true".to_owned())]);
+    }
+    let answer = server.ask(request).await?.json;
+    let view: MultiCluster = server.read(&answer)?;
     print(&match options.output {
         Output::Table => for_people(&view),
-        Output::Json => serde_json::to_string_pretty(&view)? + "\n",
+        Output::Json => json(&answer)?,
         Output::Csv => for_spreadsheets(&view.clusters),
     })
-}
-
-async fn ask(options: &Options) -> anyhow::Result<MultiCluster> {
-    let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Secret::new);
-    let token = token.with_context(|| {
-        format!(
-            "the variable {TOKEN_VARIABLE} is not set. Make a personal access token in the dashboard and put it there"
-        )
-    })?;
-    let server = &options.server;
-    let mut url =
-        server.join("/api/v1/clusters/multi").with_context(|| format!("{server} is no address of a server"))?;
-    if options.refresh {
-        url.set_query(Some("refresh=true"));
-    }
-    let client = outbound::client(LONGEST_CALL)?;
-    let unreachable = || format!("{server} does not answer as KubeOpera does. Name its address with --server");
-    let answer = client.get(url).bearer_auth(token.reveal()).send().await.with_context(unreachable)?;
-    match answer.status() {
-        StatusCode::OK => {}
-        StatusCode::UNAUTHORIZED => {
-            bail!(
-                "{server} does not accept the token in {TOKEN_VARIABLE}. It may have ended or been revoked; make another"
-            )
-        }
-        status => bail!("{server} answered {status}. Look into KubeOpera's log"),
-    }
-    let body = outbound::body(answer, LARGEST_ANSWER).await.map_err(|error| match error {
-        BodyError::TooLarge => anyhow::anyhow!("the answer of {server} is too large to be KubeOpera's"),
-        BodyError::BrokeOff(error) => anyhow::Error::new(error).context(unreachable()),
-    })?;
-    serde_json::from_slice(&body).with_context(unreachable)
 }
 
 fn for_people(view: &MultiCluster) -> String {
