@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use reqwest::{Client, Method, StatusCode, header};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -136,6 +136,9 @@ struct Problem {
 impl Server {
     /// The server at an address, asked with this token.
     pub(crate) fn new(address: Url, token: Secret) -> anyhow::Result<Self> {
+        if !token.reveal().bytes().all(|c| c.is_ascii_graphic()) {
+            bail!("what is in {TOKEN_VARIABLE} is no token: there are spaces or other characters in it that none has");
+        }
         Ok(Self { address, token, client: outbound::client(LONGEST_CALL)? })
     }
 
@@ -251,6 +254,10 @@ pub(crate) mod tests {
         let text = refusal(401, "{}".to_owned()).await;
 
         assert!(text.contains("KUBEOPERA_TOKEN") && !text.contains("CANARY"), "{text}");
+
+        let address = || "http://127.0.0.1:7070".parse().unwrap();
+        let error = Server::new(address(), Secret::new("CANARY\r")).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("KUBEOPERA_TOKEN") && !error.contains("CANARY"), "{error}");
     }
 
     #[tokio::test]

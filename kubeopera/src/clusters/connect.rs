@@ -9,11 +9,17 @@ use std::{
 
 use anyhow::{Context, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
+use clap::Args;
+use reqwest::{Method, StatusCode};
 use vocabulary::Secret;
 
 use super::{
-    Args, Cluster, Method, Output, Request, Server, StatusCode, follow, json, plain, print, report,
-    wire::{ClusterToConnect, ContextVerdict, Finding, KubeconfigCheck, KubeconfigToCheck},
+    Output, follow, report,
+    wire::{Cluster, ClusterToConnect, ContextVerdict, Finding, KubeconfigCheck, KubeconfigToCheck},
+};
+use crate::{
+    server::{Request, Server},
+    terminal::{json, plain, print},
 };
 
 /// What KubeOpera takes at most: a Kubernetes Secret has room for no more.
@@ -29,7 +35,8 @@ pub(super) struct ConnectOptions {
     #[arg(long, value_name = "CONTEXT")]
     context: Option<String>,
     /// Only look whether KubeOpera could use it; nothing is stored
-    #[arg(long, conflicts_with_all = ["name", "provider", "region", "domain"])]
+    #[arg(long, conflicts_with_all =
+        ["name", "provider", "region", "domain", "admin_email", "admin_username", "git_path"])]
     check: bool,
     /// Name of the cluster: at most 40 lower-case letters, digits and hyphens
     #[arg(long, value_name = "NAME", required_unless_present = "check")]
@@ -43,6 +50,15 @@ pub(super) struct ConnectOptions {
     /// Domain under which it is reached; without one nothing is exposed
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
+    /// E-mail address of the first administrator to create on it
+    #[arg(long, value_name = "EMAIL", requires = "admin_username")]
+    admin_email: Option<String>,
+    /// User name of that administrator
+    #[arg(long, value_name = "NAME", requires = "admin_email")]
+    admin_username: Option<String>,
+    /// Folder of its tree in the Git repository [default: fluxcd/clusters/NAME]
+    #[arg(long, value_name = "PATH")]
+    git_path: Option<String>,
 }
 
 /// Registers the cluster KubeOpera runs on.
@@ -65,8 +81,16 @@ pub(super) async fn run(server: &Server, output: Output, options: &ConnectOption
     let Some(name) = options.name.as_deref().filter(|_| !options.check) else {
         return check(server, output, &kubeconfig).await;
     };
-    let ConnectOptions { provider, region, domain, .. } = options;
-    let wanted = ClusterToConnect { name, provider, region, domain: domain.as_deref(), kubeconfig };
+    let wanted = ClusterToConnect {
+        name,
+        provider: &options.provider,
+        region: &options.region,
+        domain: options.domain.as_deref(),
+        admin_email: options.admin_email.as_deref(),
+        admin_username: options.admin_username.as_deref(),
+        git_path: options.git_path.as_deref(),
+        kubeconfig,
+    };
     let answer = server.ask(Request::new(Method::POST, "/clusters/connect").body(&wanted).once()).await?;
     report(server, output, &answer, |cluster| joined(cluster, "connected", answer.status))
 }

@@ -2,8 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Cluster, Method, Named, Output, Request, Server, plain, report};
-use crate::terminal::table;
+use reqwest::Method;
+
+use super::{Named, Output, report, wire::Cluster};
+use crate::{
+    server::{Request, Server},
+    terminal::{plain, table},
+};
 
 /// Prints one cluster.
 pub(super) async fn run(server: &Server, output: Output, named: &Named) -> anyhow::Result<()> {
@@ -40,7 +45,10 @@ pub(super) fn for_people(cluster: &Cluster) -> String {
         );
     }
     if let Some(since) = cluster.stale_since {
-        _ = writeln!(text, "\nThis is what was known at {since:.0}: the cluster's resource cannot be read.");
+        _ = writeln!(
+            text,
+            "\nWhat is shown is from before {since:.0}: since then the cluster's resource cannot be read."
+        );
     }
     text + "\n" + &plain(&cluster.message) + "\n"
 }

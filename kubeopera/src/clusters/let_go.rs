@@ -6,10 +6,16 @@ use std::{
 };
 
 use anyhow::bail;
+use clap::Args;
+use reqwest::Method;
 
 use super::{
-    Args, Cluster, Method, Named, Output, Request, Server, follow, plain, print, report,
-    wire::{Confirmation, Disconnection},
+    Named, Output, follow, report,
+    wire::{Cluster, Confirmation, Disconnection, GoingObject, PartingReceipt},
+};
+use crate::{
+    server::{Request, Server},
+    terminal::{plain, print},
 };
 
 #[derive(Args)]
@@ -83,7 +89,7 @@ pub(super) fn for_people(plan: &Disconnection) -> String {
             text.push('\n');
         }
         for object in going {
-            _ = writeln!(text, "  {} {}/{}", plain(&object.kind), plain(&object.namespace), plain(&object.name));
+            _ = writeln!(text, "  {}", words(object));
         }
     }
     text += "Stays:\n";
@@ -91,4 +97,27 @@ pub(super) fn for_people(plan: &Disconnection) -> String {
         _ = writeln!(text, "  {}", plain(sentence));
     }
     text
+}
+
+/// What became of a cluster, and what is left for people to do.
+pub(super) fn farewell(receipt: &PartingReceipt) -> String {
+    let how = if receipt.is_destroyed { "is deleted, with its infrastructure" } else { "is KubeOpera's no more" };
+    let mut text = format!("{} {how}.\n", plain(&receipt.name));
+    if let Some(because) = &receipt.left_because {
+        _ = writeln!(text, "These could not be removed. {}", plain(because));
+    }
+    for object in &receipt.left {
+        _ = writeln!(text, "  {}", words(object));
+    }
+    if !receipt.commands.is_empty() {
+        text += "With the cluster's own kubeconfig, this removes them:\n";
+    }
+    for command in &receipt.commands {
+        _ = writeln!(text, "  {}", plain(command));
+    }
+    text
+}
+
+fn words(object: &GoingObject) -> String {
+    plain(&format!("{} {}/{}", object.kind, object.namespace, object.name))
 }

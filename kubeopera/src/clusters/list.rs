@@ -1,18 +1,31 @@
 //! `kubeopera clusters list`.
 
+use anyhow::bail;
+use clap::Args;
 use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::Value;
 
-use super::{Args, Cluster, Method, Output, Page, Request, Server, Value, json, phase, plain, print, welcome};
-use crate::terminal::table;
+use super::{
+    Output, PHASES,
+    wire::{Cluster, Page},
+};
+use crate::{
+    server::{Request, Server},
+    terminal::{json, plain, print, table},
+    welcome,
+};
 
 /// As many as the API gives at once.
 const PAGE: &str = "500";
+/// Many times more than KubeOpera is made for: what has more pages is not KubeOpera.
+const MOST_PAGES: usize = 200;
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
 pub(super) struct ListOptions {
     /// Only those in these phases
-    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = phase())]
+    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = PHASES)]
     phase: Vec<String>,
     /// Only those of these providers, such as aws
     #[arg(long, value_name = "PROVIDER,…", value_delimiter = ',')]
@@ -50,7 +63,7 @@ pub(super) async fn all(
     query: Vec<(&'static str, String)>,
 ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
     let (mut clusters, mut cursor) = (Vec::new(), None);
-    loop {
+    for _ in 0..MOST_PAGES {
         let mut query = query.clone();
         query.push(("limit", PAGE.to_owned()));
         query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
@@ -63,6 +76,7 @@ pub(super) async fn all(
         }
         cursor = page.next_cursor;
     }
+    bail!("the list of clusters does not end after {MOST_PAGES} pages. Narrow it, such as with --phase")
 }
 
 impl ListOptions {

@@ -11,13 +11,12 @@ mod wire;
 
 use std::process::ExitCode;
 
-use anyhow::bail;
-use clap::{Args, Subcommand, ValueEnum, builder::PossibleValuesParser};
-use reqwest::{Method, StatusCode};
-use serde_json::Value;
-use vocabulary::ClusterId;
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand, ValueEnum};
+use reqwest::Method;
+use vocabulary::{ClusterId, ClusterName};
 
-use self::wire::{Cluster, Page};
+use self::wire::Cluster;
 use crate::{
     server::{Answer, Request, Server, ServerOptions},
     terminal::{json, plain, print},
@@ -128,19 +127,31 @@ async fn retry(server: &Server, output: Output, named: &Named) -> anyhow::Result
 }
 
 impl Named {
-    /// The id of the cluster. Names are unique, and no text is looked for in other people's words: a name is the whole name.
+    /// The id of the cluster.
     async fn id(&self, server: &Server) -> anyhow::Result<ClusterId> {
-        let name = &self.cluster;
-        if let Ok(id) = name.parse() {
-            return Ok(id);
+        self.find(server).await?.ok_or_else(|| self.unknown())
+    }
+
+    fn unknown(&self) -> anyhow::Error {
+        let name = plain(&self.cluster);
+        anyhow!("KubeOpera has no cluster {name}. `kubeopera clusters list` shows those it has")
+    }
+
+    /// The id that was given, or that of the one cluster with this name.
+    async fn find(&self, server: &Server) -> anyhow::Result<Option<ClusterId>> {
+        let text = &self.cluster;
+        if let Ok(id) = text.parse() {
+            return Ok(Some(id));
         }
-        for cluster in list::all(server, vec![("q", name.clone())]).await?.0 {
+        let name: ClusterName = text.parse().with_context(|| format!("{} names no cluster", plain(text)))?;
+        // The server looks for a part of the name.
+        for cluster in list::all(server, vec![("q", name.to_string())]).await?.0 {
             let cluster: Cluster = server.read(&cluster)?;
-            if cluster.name == *name {
-                return Ok(cluster.id.parse()?);
+            if cluster.name == name.as_str() {
+                return Ok(Some(cluster.id.parse()?));
             }
         }
-        bail!("KubeOpera has no cluster {}. `kubeopera clusters list` shows those it has", plain(name))
+        Ok(None)
     }
 }
 
@@ -161,9 +172,4 @@ fn report(
 /// How to see the rest.
 fn follow(cluster: &Cluster, until: &str) -> String {
     format!("Follow it with: kubeopera clusters watch {} --until {until}\n", plain(&cluster.name))
-}
-
-/// What takes the name of a phase.
-fn phase() -> PossibleValuesParser {
-    PossibleValuesParser::new(PHASES)
 }

@@ -123,6 +123,7 @@ fn every_answer_the_api_describes_can_be_read() {
         serde_json::from_value::<Cluster>(example("Cluster")).unwrap();
         serde_json::from_value::<Page>(example("ClusterList")).map(|_| ()).unwrap();
         serde_json::from_value::<Disconnection>(example("Disconnection")).map(|_| ()).unwrap();
+        serde_json::from_value::<PartingReceipt>(example("PartingReceipt")).map(|_| ()).unwrap();
         serde_json::from_value::<KubeconfigCheck>(example("KubeconfigCheck")).map(|_| ()).unwrap();
     }
 }
@@ -131,7 +132,16 @@ fn every_answer_the_api_describes_can_be_read() {
 fn every_request_has_the_fields_the_api_takes() {
     let document = document();
     let kubeconfig = || KubeconfigToCheck { kubeconfig: "", encoding: "base64", context: None };
-    let wanted = ClusterToConnect { name: "", provider: "", region: "", domain: None, kubeconfig: kubeconfig() };
+    let wanted = ClusterToConnect {
+        name: "",
+        provider: "",
+        region: "",
+        domain: None,
+        admin_email: None,
+        admin_username: None,
+        git_path: None,
+        kubeconfig: kubeconfig(),
+    };
     for (schema, request) in [
         ("KubeconfigToCheck", json!(kubeconfig())),
         ("ClusterToConnect", json!(wanted)),
@@ -223,6 +233,18 @@ async fn a_name_is_the_whole_name() {
 
     assert!(error.starts_with("KubeOpera has no cluster shop."), "{error}");
     assert_eq!(requests(&asked).len(), 1);
+    let error = format!("{:#}", ended(&server, &["get", "No Name\u{1b}"]).await.unwrap_err());
+    assert!(error.starts_with("No Name\u{fffd} names no cluster: this is not a usable cluster name."), "{error}");
+    assert_eq!(requests(&asked).len(), 1, "what is no name is not asked for");
+}
+
+#[tokio::test]
+async fn a_list_that_never_ends_is_given_up() {
+    let (server, _) = server(|_| (200, page(&[], Some("again")))).await;
+
+    let error = ended(&server, &["list"]).await.unwrap_err().to_string();
+
+    assert!(error.contains("does not end"), "{error}");
 }
 
 #[tokio::test]
@@ -310,6 +332,19 @@ async fn what_goes_and_what_stays_is_shown_before_a_cluster_is_let_go_of() {
     );
 }
 
+#[test]
+fn a_cluster_that_is_gone_says_what_is_left_for_people_to_do() {
+    let document = document();
+    let schema = &document["components"]["schemas"]["PartingReceipt"];
+    let receipt = |is_full| serde_json::from_value(example(&document, schema, is_full)).unwrap();
+
+    let text = let_go::farewell(&receipt(true));
+
+    assert!(text.contains("These could not be removed. words\n  words words/words\n"), "{text}");
+    assert!(text.ends_with("With the cluster's own kubeconfig, this removes them:\n  words\n"), "{text}");
+    assert_eq!(let_go::farewell(&receipt(false)), "words is deleted, with its infrastructure.\n");
+}
+
 #[tokio::test]
 async fn a_cluster_is_deleted_under_the_name_that_was_typed() {
     let (server, asked) = with_shop().await;
@@ -339,6 +374,28 @@ fn a_watch_ends_with_how_it_ended() {
     assert_eq!(watch::settled(&read(&past), "BootstrappingFlux"), Some(0));
 }
 
+fn at_pace(grace: Duration) -> watch::Pace {
+    watch::Pace { between: Duration::from_millis(1), grace }
+}
+
+#[tokio::test]
+async fn a_cluster_that_was_just_asked_to_try_again_is_not_yet_taken_for_failed() {
+    let phases = ["Failed", "Failed", "BootstrappingFlux", "Failed"];
+    let count = Arc::new(Mutex::new(0));
+    let (server, asked) = server(move |_| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        (200, cluster("shop", phases.get(*count - 1).unwrap_or(&"Failed")))
+    })
+    .await;
+    let id: ClusterId = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap();
+    let watched = |grace| watch::follow(&server, Output::Table, id, "Ready", at_pace(grace));
+
+    assert_eq!(watched(Duration::from_hours(1)).await.unwrap(), FAILED);
+    assert_eq!(requests(&asked).len(), 4, "once it was tried again, Failed is an answer at once");
+    assert_eq!(watched(Duration::from_millis(20)).await.unwrap(), FAILED, "nobody asked it to try again");
+}
+
 #[tokio::test]
 async fn a_watch_outlives_a_server_that_is_started_anew() {
     let count = Arc::new(Mutex::new(0));
@@ -354,11 +411,19 @@ async fn a_watch_outlives_a_server_that_is_started_anew() {
     })
     .await;
     let id: ClusterId = "7e9d3a1b-5c1f-4e0a-9b63-0d2f6f1f7a11".parse().unwrap();
-    let watched = |until: &'static str| watch::follow(&server, Output::Table, id, until, Duration::from_millis(1));
+    let watched = |until: &'static str| watch::follow(&server, Output::Table, id, until, at_pace(Duration::ZERO));
 
     assert_eq!(watched("Ready").await.unwrap(), 0);
     assert_eq!(watched("Gone").await.unwrap(), 0);
     assert!(watched("Ready").await.unwrap_err().to_string().contains("no cluster with this id"));
+}
+
+#[tokio::test]
+async fn what_was_gone_before_anybody_looked_is_gone() {
+    let (server, _) = server(|_| (200, page(&[], None))).await;
+
+    assert_eq!(ended(&server, &["watch", "shop", "--until", "Gone"]).await.unwrap(), 0);
+    assert!(ended(&server, &["watch", "shop"]).await.is_err());
 }
 
 #[tokio::test]

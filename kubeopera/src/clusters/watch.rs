@@ -2,20 +2,30 @@
 
 use std::time::Duration;
 
+use clap::{Args, builder::PossibleValuesParser};
 use jiff::{SignedDuration, Timestamp};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use reqwest::{Method, StatusCode};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use vocabulary::ClusterId;
 
-use super::{
-    Args, Cluster, FAILED, Method, NOT_IN_TIME, Named, Output, PHASES, PossibleValuesParser, Request, Server,
-    StatusCode, plain, print, welcome,
+use super::{FAILED, NOT_IN_TIME, Named, Output, PHASES, let_go, wire::Cluster};
+use crate::{
+    server::{Request, Server, ServerError},
+    terminal::{json_line, plain, print},
+    welcome,
 };
-use crate::{server::ServerError, terminal::json_line};
 
 /// What a person takes for at once, and what costs the server next to nothing.
-const PACE: Duration = Duration::from_secs(2);
+const PACE: Pace = Pace { between: Duration::from_secs(2), grace: Duration::from_secs(10) };
 /// What is no phase: KubeOpera has let go of the cluster.
 const GONE: &str = "Gone";
+
+/// How often a cluster is looked at, and how long one may be Failed at first that was just asked to try again.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) between: Duration,
+    pub(super) grace: Duration,
+}
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
@@ -35,7 +45,15 @@ pub(super) struct WatchOptions {
 pub(super) async fn run(server: &Server, output: Output, options: &WatchOptions) -> anyhow::Result<u8> {
     let WatchOptions { named, until, timeout: within } = options;
     let following = async {
-        let id = named.id(server).await?;
+        let id = match named.find(server).await? {
+            Some(id) => id,
+            // It may have been gone before anybody looked. `kubectl wait --for=delete` is content with that, too.
+            None if until == GONE => {
+                welcome::complain(&format!("KubeOpera has no cluster {}", plain(&named.cluster)));
+                return Ok(0);
+            }
+            None => return Err(named.unknown()),
+        };
         follow(server, output, id, until, PACE).await
     };
     let Some(within) = *within else { return following.await };
@@ -53,18 +71,22 @@ pub(super) async fn follow(
     output: Output,
     id: ClusterId,
     until: &str,
-    pace: Duration,
+    pace: Pace,
 ) -> anyhow::Result<u8> {
     let path = format!("/clusters/{id}");
-    let mut ticks = interval(pace);
+    let mut ticks = interval(pace.between);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let first_look = Instant::now();
+    let mut was_failed = true;
     let mut seen = None;
     let mut complaint = None;
     loop {
         ticks.tick().await;
         let answer = match server.ask(Request::new(Method::GET, &path)).await {
             Ok(answer) => answer.json,
-            Err(ServerError::Refused { status: StatusCode::NOT_FOUND, .. }) if until == GONE => return Ok(0),
+            Err(ServerError::Refused { status: StatusCode::NOT_FOUND, .. }) if until == GONE => {
+                return farewell(server, output, id).await.map(|()| 0);
+            }
             Err(error) if error.may_pass() => {
                 let words = Some(error.to_string());
                 if complaint != words {
@@ -85,10 +107,30 @@ pub(super) async fn follow(
             })?;
             seen = Some(now);
         }
-        if let Some(code) = settled(&cluster, until) {
-            return Ok(code);
+        was_failed &= cluster.phase == "Failed";
+        match settled(&cluster, until) {
+            Some(FAILED) if was_failed && first_look.elapsed() < pace.grace => {}
+            Some(code) => return Ok(code),
+            None => {}
         }
     }
+}
+
+/// What became of it is worth more than that it is not there any more.
+async fn farewell(server: &Server, output: Output, id: ClusterId) -> anyhow::Result<()> {
+    let receipt = match server.ask(Request::new(Method::GET, &format!("/clusters/{id}/receipt"))).await {
+        Ok(answer) => answer.json,
+        // There never was one, or it is not for this role to read what became of it.
+        Err(ServerError::Refused { status: StatusCode::NOT_FOUND | StatusCode::FORBIDDEN, .. }) => {
+            welcome::complain(&format!("KubeOpera has no cluster {id}"));
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    print(&match output {
+        Output::Table => let_go::farewell(&server.read(&receipt)?),
+        Output::Json => json_line(&receipt)?,
+    })
 }
 
 fn line(cluster: &Cluster, now: Timestamp) -> String {

@@ -129,6 +129,16 @@ pub(super) struct GoingObject {
     pub(super) name: String,
 }
 
+/// What became of a cluster that KubeOpera let go of.
+#[derive(Deserialize)]
+pub(super) struct PartingReceipt {
+    pub(super) name: String,
+    pub(super) is_destroyed: bool,
+    pub(super) left: Vec<GoingObject>,
+    pub(super) left_because: Option<String>,
+    pub(super) commands: Vec<String>,
+}
+
 /// A kubeconfig, context by context.
 #[derive(Deserialize)]
 pub(super) struct KubeconfigCheck {
@@ -181,6 +191,9 @@ pub(super) struct ClusterToConnect<'a> {
     pub(super) provider: &'a str,
     pub(super) region: &'a str,
     pub(super) domain: Option<&'a str>,
+    pub(super) admin_email: Option<&'a str>,
+    pub(super) admin_username: Option<&'a str>,
+    pub(super) git_path: Option<&'a str>,
     #[serde(flatten)]
     pub(super) kubeconfig: KubeconfigToCheck<'a>,
 }
