@@ -136,6 +136,10 @@ struct Problem {
 impl Server {
     /// The server at an address, asked with this token.
     pub(crate) fn new(address: Url, token: Secret) -> anyhow::Result<Self> {
+        let names_nobody = address.username().is_empty() && address.password().is_none();
+        if !names_nobody || !["http", "https"].contains(&address.scheme()) {
+            bail!("the address of KubeOpera begins with http:// or https:// and has no user name or password in it");
+        }
         if !token.reveal().bytes().all(|c| c.is_ascii_graphic()) {
             bail!("what is in {TOKEN_VARIABLE} is no token: there are spaces or other characters in it that none has");
         }
@@ -255,9 +259,14 @@ pub(crate) mod tests {
 
         assert!(text.contains("KUBEOPERA_TOKEN") && !text.contains("CANARY"), "{text}");
 
-        let address = || "http://127.0.0.1:7070".parse().unwrap();
-        let error = Server::new(address(), Secret::new("CANARY\r")).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains("KUBEOPERA_TOKEN") && !error.contains("CANARY"), "{error}");
+        for (address, token, at_fault) in [
+            ("http://127.0.0.1:7070", "CANARY\r", "KUBEOPERA_TOKEN"),
+            ("http://admin:CANARY@127.0.0.1:7070", "t", "address"),
+            ("ftp://127.0.0.1", "t", "address"),
+        ] {
+            let error = Server::new(address.parse().unwrap(), Secret::new(token)).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(at_fault) && !error.contains("CANARY"), "{error}");
+        }
     }
 
     #[tokio::test]
