@@ -72,8 +72,14 @@ async fn of_two_processes_one_acts_and_the_other_takes_over_when_it_is_killed_st
     // The one that led comes back and stands by.
     first.start_again().await.unwrap();
     for process in [&first, &second] {
-        let cards = dashboard.at(process).clusters().await.unwrap();
-        assert_eq!((cards.len(), &cards[0]["phase"]), (1, &"Ready".into()), "{cards:?}");
+        // One that has only just started has yet to read the resources, and says so.
+        stack::until("its card", Duration::from_secs(30), || async {
+            let cards = dashboard.at(process).clusters().await?;
+            anyhow::ensure!(cards.len() == 1 && cards[0]["phase"] == "Ready", "{cards:?}");
+            Ok(())
+        })
+        .await
+        .unwrap();
     }
     assert_eq!(lead.holder().await.as_deref(), Some(&*of_second));
 
