@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clap::Args;
+use kube_kit::LARGEST_KUBECONFIG;
 use reqwest::{Method, StatusCode};
 use vocabulary::Secret;
 
@@ -21,9 +22,6 @@ use crate::{
     server::{Request, Server},
     terminal::{json, plain, print},
 };
-
-/// What KubeOpera takes at most: a Kubernetes Secret has room for no more.
-const LARGEST: u64 = 1023 << 10;
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
@@ -98,8 +96,9 @@ pub(super) async fn run(server: &Server, output: Output, options: &ConnectOption
 /// The bytes of a kubeconfig, of which nothing is looked at here.
 fn in_base64(content: impl Read) -> anyhow::Result<Secret> {
     let mut bytes = Vec::new();
-    content.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+    // One more than KubeOpera takes tells that there are too many.
+    content.take(u64::try_from(LARGEST_KUBECONFIG)?.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() > LARGEST_KUBECONFIG {
         bail!(
             "it is larger than 1023 KiB. `kubectl config view --raw --minify --flatten` makes one that holds what is needed"
         )

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::{
-    Output, PHASES,
+    Output, phase_or,
     wire::{Cluster, Page},
 };
 use crate::{
@@ -25,7 +25,7 @@ const MOST_PAGES: usize = 200;
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
 pub(super) struct ListOptions {
     /// Only those in these phases
-    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = PHASES)]
+    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = phase_or([]))]
     phase: Vec<String>,
     /// Only those of these providers, such as aws
     #[arg(long, value_name = "PROVIDER,…", value_delimiter = ',')]

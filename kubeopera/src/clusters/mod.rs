@@ -12,7 +12,8 @@ mod wire;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, builder::PossibleValuesParser};
+use host_cluster_controller_crd::Phase;
 use reqwest::Method;
 use vocabulary::{ClusterId, ClusterName};
 
@@ -27,17 +28,6 @@ use crate::{
 const FAILED: u8 = 3;
 /// The cluster that is watched is not there in time.
 const NOT_IN_TIME: u8 = 4;
-
-const PHASES: [&str; 8] = [
-    "Pending",
-    "ValidatingAccess",
-    "Provisioning",
-    "BootstrappingFlux",
-    "GeneratingGitOpsTree",
-    "InstallingKubeOpera",
-    "Ready",
-    "Failed",
-];
 
 #[derive(Args)]
 #[allow(clippy::doc_markdown, reason = "these comments are what --help prints")]
@@ -153,6 +143,11 @@ impl Named {
         }
         Ok(None)
     }
+}
+
+/// The name of a phase, or one of these words.
+fn phase_or<const N: usize>(words: [&'static str; N]) -> PossibleValuesParser {
+    PossibleValuesParser::new(Phase::ALL.map(Phase::as_str).into_iter().chain(words))
 }
 
 /// Prints what an answer about a cluster means to people, or the answer itself.

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use clap::{Args, builder::PossibleValuesParser};
+use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::{Method, StatusCode};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use vocabulary::ClusterId;
 
-use super::{FAILED, NOT_IN_TIME, Named, Output, PHASES, let_go, wire::Cluster};
+use super::{FAILED, NOT_IN_TIME, Named, Output, let_go, phase_or, wire::Cluster};
 use crate::{
     server::{Request, Server, ServerError},
     terminal::{json_line, plain, print},
@@ -33,8 +33,7 @@ pub(super) struct WatchOptions {
     #[command(flatten)]
     named: Named,
     /// Until it is in this phase or past it; Gone is when KubeOpera has let go of it
-    #[arg(long, value_name = "PHASE", default_value = "Ready", value_parser =
-        PossibleValuesParser::new(PHASES.into_iter().chain([GONE])))]
+    #[arg(long, value_name = "PHASE", default_value = "Ready", value_parser = phase_or([GONE]))]
     until: String,
     /// How long at most, such as 30m [default: as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = time)]

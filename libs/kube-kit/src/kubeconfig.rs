@@ -36,9 +36,9 @@ use crate::{
     client::{Limits, guarded_by},
 };
 
-/// No kubeconfig with one cluster's certificates comes near this. The data of a Secret is 1 MiB at most (`MaxSecretSize` of
+/// The largest kubeconfig that is read, in bytes. None with one cluster's certificates comes near this. The data of a Secret is 1 MiB at most (`MaxSecretSize` of
 /// Kubernetes), and beside the file the name of the chosen context is kept there.
-const LARGEST: usize = 1023 << 10;
+pub const LARGEST_KUBECONFIG: usize = 1023 << 10;
 
 /// Makes one file out of a kubeconfig that refers to others.
 const FLATTEN: &str = "Run `kubectl config view --raw --minify --flatten` and supply what it prints.";
@@ -105,7 +105,7 @@ pub struct Context<'a> {
 impl Kubeconfig {
     /// Reads a kubeconfig as it came: YAML or JSON, in UTF-8 or UTF-16, with or without a byte order mark, at most 1023 KiB.
     pub fn read(bytes: &[u8]) -> Result<Self, KubeconfigProblem> {
-        if bytes.len() > LARGEST {
+        if bytes.len() > LARGEST_KUBECONFIG {
             return Err(problem(
                 "kubeconfig_too_large",
                 "kubeconfig",

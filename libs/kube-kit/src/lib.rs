@@ -20,8 +20,8 @@ pub use apply::{Applier, wait_until};
 pub use client::{Limits, guarded};
 pub use discovery::{Discovery, NodeCount, cluster_uid, discover};
 pub use kubeconfig::{
-    Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, ValidKubeconfig, Validity,
-    is_forbidden_address, is_forbidden_host,
+    Context, HOW_TO_MAKE_A_TOKEN, Kubeconfig, KubeconfigOptions, KubeconfigProblem, LARGEST_KUBECONFIG,
+    ValidKubeconfig, Validity, is_forbidden_address, is_forbidden_host,
 };
 pub use lease::{Holder, Leadership, Lease, LeaseTimes};
 pub use own_ranges::OwnRanges;

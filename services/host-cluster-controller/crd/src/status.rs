@@ -25,6 +25,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 8] = [
+        Self::Pending,
+        Self::ValidatingAccess,
+        Self::Provisioning,
+        Self::BootstrappingFlux,
+        Self::GeneratingGitOpsTree,
+        Self::InstallingKubeOpera,
+        Self::Ready,
+        Self::Failed,
+    ];
+
     /// The phase as the resource spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
