@@ -49,7 +49,7 @@ pub(crate) struct Fleet {
 }
 
 /// Watched clusters in the order in which they changed, in whatever is seen of them.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// All changes up to this revision of k8s-monitor are in it. Of later ones, only some may be.
     up_to: u64,
@@ -106,13 +106,12 @@ impl Fleet {
     /// `up_to` has to be read before the clusters: what changes while they are looked at is told twice rather than
     /// never.
     fn put_in_order(&self, up_to: u64, glances: &[Arc<Glance>]) {
+        // Most often it is something else that changed.
+        if self.changes_seen.borrow().up_to == up_to {
+            return;
+        }
         let by_revision = glances.iter().map(|glance| (glance.revision, glance.cluster)).collect();
-        let now = Changes { up_to, by_revision };
-        self.changes_seen.send_if_modified(|before| {
-            let is_news = *before != now;
-            *before = now;
-            is_news
-        });
+        self.changes_seen.send_replace(Changes { up_to, by_revision });
     }
 
     /// How many changes a drawing that begins now knows of, unless the last one knows of them all.
